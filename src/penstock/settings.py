@@ -346,6 +346,12 @@ class Settings(MonitorSettings, PlaceSettings):
         365, gt=0, le=36500, description="How long the audit log goes back, in days."
     )
 
+    retention: str = Field(
+        "90",
+        description="Days that ended jobs are kept, or by kind: `90 items=30 files=7 doneImports=9`"
+        " (howto/retention.md); 0: forever.",
+    )
+
     # Signing in
     admin_email: str = Field(
         "admin@localhost", max_length=254, pattern=r"^[^@\s]+@[^@\s]+$",

@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 from penstock.accounts.bootstrap import bootstrap
 from penstock.accounts.first_admin import FirstAdmin, ensure_admin_can_sign_in
 from penstock.app.bulk_operations import BulkService
+from penstock.app.retention.service import Retention
 from penstock.app.schedules.service import Scheduler
 from penstock.app.watchers.service import WatchService
 from penstock.blobs.local import LocalBlobs
@@ -305,6 +306,7 @@ def background_services(runtime: Runtime) -> Sequence[Service]:
         RobotsRetention(runtime),
         BulkService(runtime),
         Scheduler(runtime),
+        Retention(runtime),
         CacheRetention(runtime),
         Outbox(runtime),
         WebhookKeeper(runtime),

@@ -168,6 +168,8 @@ SENT: dict[str, dict[str, Any]] = {
     "PUT /api/sources/{source_id}": {"json": _SOURCE},
     "POST /api/sources/{source_id}/test": {"json": {"query": "bolt"}},
     "POST /api/schedules": {"json": _SCHEDULE},
+    "PUT /api/retention": {"json": {"items": 30}},
+    "POST /api/retention/prune": {"json": {"dryRun": False}},
     "POST /api/schedules/next-runs": {"json": {"cron": "0 6 * * *"}},
     "PUT /api/schedules/{schedule_id}": {"json": _SCHEDULE},
     "POST /api/watchers": {"json": _WATCHER},

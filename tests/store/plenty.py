@@ -130,6 +130,7 @@ FROM orgs, generate_series(1, 20) n;
 INSERT INTO sources (id, org_id, user_id, name, config, rate, credentials)
 SELECT gen_random_uuid(), id, id, 'source-' || n, '{}', '60/min', ''
 FROM orgs, generate_series(1, 20) n;
+INSERT INTO retention_policies (org_id, policy) SELECT id, '{}' FROM orgs;
 INSERT INTO schedules (id, org_id, user_id, name, cron, time_zone, catch_up, action, pause_after,
                        next_at)
 SELECT gen_random_uuid(), id, id, 'schedule-' || n, '0 6 * * *', 'UTC', 'once', '{}', 5,

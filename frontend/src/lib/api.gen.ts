@@ -2231,6 +2231,164 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/watchers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List watchers
+         * @description Watched places of your org, oldest first; for an admin, every org's or those of `org`.
+         *     Credentials are never shown.
+         */
+        get: operations["listWatchers"];
+        put?: never;
+        /**
+         * Create a watcher
+         * @description Each complete file that matches becomes one job, in your name. The place is not asked yet:
+         *     test the watcher next. A server must be on the public internet, or where the operator allows it
+         *     to be; a folder must be below `PENSTOCK_WATCH_ROOTS`.
+         */
+        post: operations["createWatcher"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/watchers/{watcher_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a watcher
+         * @description What it looks for, and the result of its last scan.
+         */
+        get: operations["showWatcher"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a watcher
+         * @description The credentials are deleted. Its jobs stay, and so do the files in the place.
+         */
+        delete: operations["deleteWatcher"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a watcher
+         * @description What is left out stays. `enabled: false` pauses it. For another place create another
+         *     watcher.
+         */
+        patch: operations["changeWatcher"];
+        trace?: never;
+    };
+    "/api/watchers/{watcher_id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the credentials of a watcher
+         * @description All of them at once. The key of an SFTP server is learned again with the next scan.
+         */
+        post: operations["rotateWatcher"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/watchers/{watcher_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test a watcher
+         * @description Lists the place and takes nothing. A server that refuses is an answer, not an error of this
+         *     call.
+         */
+        post: operations["testWatcher"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/watchers/{watcher_id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List files of a watcher
+         * @description Files that were seen, newest first, with their jobs and why they failed.
+         */
+        get: operations["listWatchedFiles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/watchers/{watcher_id}/files/{watched_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a failed file again
+         * @description With the next scan.
+         */
+        post: operations["retryWatchedFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ingestion/scan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Scan watched places now
+         * @description Complete files become jobs before this answers. A file that is not complete yet is skipped;
+         *     the next scan takes it. After a minute no further file is read.
+         */
+        post: operations["scanNow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/schedules": {
         parameters: {
             query?: never;
@@ -2290,7 +2448,7 @@ export interface paths {
         get: operations["showSchedule"];
         /**
          * Replace a schedule
-         * @description All of it. A paused schedule stays paused; failures are counted anew.
+         * @description All of it. A paused schedule stays paused; failures are counted from 0.
          */
         put: operations["changeSchedule"];
         post?: never;
@@ -2378,6 +2536,71 @@ export interface paths {
          * @description One more run, which begins within seconds, also while the schedule is paused.
          */
         post: operations["runSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the retention
+         * @description How long your org keeps things, or for an admin `org`.
+         */
+        get: operations["showRetention"];
+        /**
+         * Change the retention
+         * @description All that the org sets itself; what is left out or null is as the installation has it.
+         */
+        put: operations["changeRetention"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/retention/prune": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete what is too old
+         * @description The leader does this all the time, in small chunks. With `dryRun`, which is the default, it
+         *     only counts. Of all orgs, or of `org`.
+         */
+        post: operations["prune"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/retention/tables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the sizes of tables
+         * @description The largest first.
+         */
+        get: operations["listTableSizes"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2925,6 +3148,14 @@ export interface components {
              */
             id: string;
         };
+        /** DeletedWatcher */
+        DeletedWatcher: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+        };
         /** DeliveryPage */
         DeliveryPage: {
             /** Items */
@@ -3216,6 +3447,15 @@ export interface components {
             /** Globalpending */
             globalPending: boolean;
         };
+        /** FoundFile */
+        FoundFile: {
+            /** Name */
+            name: string;
+            /** Size */
+            size: number;
+            /** Modifiedat */
+            modifiedAt: string | null;
+        };
         /** FullDelivery */
         FullDelivery: {
             /**
@@ -3349,6 +3589,11 @@ export interface components {
              * Format: date-time
              */
             updatedAt: string;
+            /**
+             * Prunedat
+             * @description Since when its rows are deleted by retention; counters and summary stay.
+             */
+            prunedAt: string | null;
             /**
              * Errors
              * @description How many items each error code ended.
@@ -5657,6 +5902,52 @@ export interface components {
             /** Keys */
             keys: components["schemas"]["ProviderKey"][];
         };
+        /** PruneShape */
+        PruneShape: {
+            /** Dryrun */
+            dryRun: boolean;
+            /**
+             * Org
+             * @description Null: all orgs.
+             */
+            org: string | null;
+            deleted: components["schemas"]["PrunedCounts"];
+            /**
+             * More
+             * @description The time ended first: call again.
+             */
+            more: boolean;
+        };
+        /** PrunedCounts */
+        PrunedCounts: {
+            /** Jobs */
+            jobs: number;
+            /** Items */
+            items: number;
+            /** Events */
+            events: number;
+            /**
+             * Files
+             * @description Files that their job keeps no longer.
+             */
+            files: number;
+            /** Searches */
+            searches: number;
+            /**
+             * Changes
+             * @description Before-images, without which a job cannot be undone.
+             */
+            changes: number;
+            /**
+             * Pages
+             * @description Old versions of pages.
+             */
+            pages: number;
+            /** Deliveries */
+            deliveries: number;
+            /** Scheduleruns */
+            scheduleRuns: number;
+        };
         /**
          * PublicQueueHealth
          * @description Callers without a key or a session get `status` and `level` only.
@@ -5924,6 +6215,129 @@ export interface components {
              */
             reset: number;
         };
+        /**
+         * RetentionOverrides
+         * @description What an org sets; what is None is as the installation has it.
+         */
+        RetentionOverrides: {
+            /**
+             * Jobs
+             * @description Days after its end that a job is kept with all its parts; 0: forever.
+             */
+            jobs?: number | null;
+            /**
+             * Items
+             * @description Rows and results of ended jobs.
+             */
+            items?: number | null;
+            /**
+             * Events
+             * @description Events of ended jobs.
+             */
+            events?: number | null;
+            /**
+             * Files
+             * @description Uploaded files of ended jobs.
+             */
+            files?: number | null;
+            /**
+             * Searches
+             * @description Searches of lookups.
+             */
+            searches?: number | null;
+            /**
+             * Changes
+             * @description What products were before a job changed them. Without it no undo.
+             */
+            changes?: number | null;
+            /**
+             * Pages
+             * @description Old versions of crawled pages.
+             */
+            pages?: number | null;
+            /**
+             * Deliveries
+             * @description The log of webhooks.
+             */
+            deliveries?: number | null;
+            /**
+             * Doneimports
+             * @description Finished imports kept for each shop; 0: all.
+             */
+            doneImports?: number | null;
+            /**
+             * Failedimports
+             * @description Failed imports kept for each shop; 0: all.
+             */
+            failedImports?: number | null;
+        };
+        /**
+         * RetentionPolicy
+         * @description Days by kind; 0 keeps it forever. Parts of a job are not kept longer than the job.
+         */
+        RetentionPolicy: {
+            /**
+             * Jobs
+             * @default 90
+             */
+            jobs: number;
+            /**
+             * Items
+             * @default 90
+             */
+            items: number;
+            /**
+             * Events
+             * @default 90
+             */
+            events: number;
+            /**
+             * Files
+             * @default 90
+             */
+            files: number;
+            /**
+             * Searches
+             * @default 90
+             */
+            searches: number;
+            /**
+             * Changes
+             * @default 90
+             */
+            changes: number;
+            /**
+             * Pages
+             * @default 90
+             */
+            pages: number;
+            /**
+             * Deliveries
+             * @default 90
+             */
+            deliveries: number;
+            /**
+             * Doneimports
+             * @default 100
+             */
+            doneImports: number;
+            /**
+             * Failedimports
+             * @default 50
+             */
+            failedImports: number;
+        };
+        /** RetentionShape */
+        RetentionShape: {
+            /** Org */
+            org: string;
+            /** @description By the setting `PENSTOCK_RETENTION`. */
+            installation: components["schemas"]["RetentionPolicy"];
+            /** @description What the org sets itself. */
+            overrides: components["schemas"]["RetentionOverrides"];
+            /** @description Days by kind; 0: forever. */
+            effective: components["schemas"]["RetentionPolicy"];
+        };
         /** Retried */
         Retried: {
             /**
@@ -6123,6 +6537,46 @@ export interface components {
             startedAt: string | null;
             /** Finishedat */
             finishedAt: string | null;
+        };
+        /** ScanErrorShape */
+        ScanErrorShape: {
+            /**
+             * Watcherid
+             * Format: uuid
+             */
+            watcherId: string;
+            /**
+             * Name
+             * @description The file; empty if the place itself cannot be read.
+             */
+            name: string;
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
+        };
+        /** ScanShape */
+        ScanShape: {
+            /**
+             * Found
+             * @description Files that match.
+             */
+            found: number;
+            /**
+             * Submitted
+             * @description Jobs that were created.
+             */
+            submitted: number;
+            /**
+             * Skipped
+             * @description Files that are not complete yet, or were taken before.
+             */
+            skipped: number;
+            /**
+             * Errors
+             * @description The first 100 files that failed.
+             */
+            errors: components["schemas"]["ScanErrorShape"][];
         };
         /** ScheduleList */
         ScheduleList: {
@@ -6586,6 +7040,31 @@ export interface components {
              */
             createdAt: string;
         };
+        /** TableList */
+        TableList: {
+            /** Items */
+            items: components["schemas"]["TableShape"][];
+        };
+        /** TableShape */
+        TableShape: {
+            /** Name */
+            name: string;
+            /**
+             * Bytes
+             * @description With indexes.
+             */
+            bytes: number;
+            /**
+             * Rows
+             * @description As PostgreSQL estimates them.
+             */
+            rows: number;
+            /**
+             * Deadrows
+             * @description Deleted, and not yet reused.
+             */
+            deadRows: number;
+        };
         /** TopError */
         TopError: {
             /** Code */
@@ -6741,6 +7220,195 @@ export interface components {
              * Format: date-time
              */
             checkedAt: string;
+        };
+        /** WatchedFilePage */
+        WatchedFilePage: {
+            /** Items */
+            items: components["schemas"]["WatchedFileShape"][];
+            /**
+             * Counts
+             * @description All files of the watcher, by state.
+             */
+            counts: {
+                [key: string]: number;
+            };
+            /**
+             * Next
+             * @description Pass as `after` for the next page; null on the last.
+             */
+            next: string | null;
+        };
+        /** WatchedFileShape */
+        WatchedFileShape: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /** Size */
+            size: number;
+            /** Modifiedat */
+            modifiedAt: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "seen" | "taking" | "submitted" | "failed";
+            /** Attempts */
+            attempts: number;
+            /**
+             * Nexttryat
+             * @description When a failed file is tried again.
+             */
+            nextTryAt: string | null;
+            error: components["schemas"]["WatcherProblem"] | null;
+            /** Jobid */
+            jobId: string | null;
+            /**
+             * Finished
+             * @description Whether it was kept, moved or deleted as asked.
+             */
+            finished: boolean;
+            /**
+             * Firstseenat
+             * Format: date-time
+             */
+            firstSeenAt: string;
+            /**
+             * Updatedat
+             * Format: date-time
+             */
+            updatedAt: string;
+        };
+        /** WatcherJob */
+        WatcherJob: {
+            /**
+             * Pipeline
+             * @default extraction
+             */
+            pipeline: string;
+            /**
+             * Config
+             * @description The config of its jobs, as `POST /api/jobs` takes it.
+             */
+            config?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Profile
+             * @description The profile of its files; part of the config, too.
+             */
+            profile?: string | null;
+        };
+        /** WatcherPage */
+        WatcherPage: {
+            /** Items */
+            items: components["schemas"]["WatcherShape"][];
+            /**
+             * Next
+             * @description Pass as `after` for the next page; null on the last.
+             */
+            next: string | null;
+        };
+        /** WatcherProblem */
+        WatcherProblem: {
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
+        };
+        /** WatcherShape */
+        WatcherShape: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Org */
+            org: string;
+            /**
+             * Userid
+             * @description Its creator, in whose name its jobs run.
+             */
+            userId: number;
+            /** Name */
+            name: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "folder" | "s3" | "ftp" | "sftp" | "imap";
+            /** Address */
+            address: string;
+            /** Pattern */
+            pattern: string;
+            /**
+             * Then
+             * @enum {string}
+             */
+            then: "keep" | "move" | "delete";
+            /**
+             * Completeby
+             * @enum {string}
+             */
+            completeBy: "unchanged" | "marker";
+            job: components["schemas"]["WatcherJob"];
+            /** Enabled */
+            enabled: boolean;
+            /** Everyseconds */
+            everySeconds: number | null;
+            /**
+             * Nextscanat
+             * @description Null where it scans only on request.
+             */
+            nextScanAt: string | null;
+            /** Scannedat */
+            scannedAt: string | null;
+            lastScan: components["schemas"]["ScanShape"] | null;
+            /** @description Why the last scan could not read the place. */
+            error: components["schemas"]["WatcherProblem"] | null;
+            /**
+             * Hostkey
+             * @description Fingerprint of the server's key (sftp).
+             */
+            hostKey: string | null;
+            /** Hascredentials */
+            hasCredentials: boolean;
+            /** Maychange */
+            mayChange: boolean;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /**
+             * Updatedat
+             * Format: date-time
+             */
+            updatedAt: string;
+        };
+        /** WatcherTestShape */
+        WatcherTestShape: {
+            /** Ok */
+            ok: boolean;
+            /**
+             * Listed
+             * @description Files in the place.
+             */
+            listed: number;
+            /**
+             * Matching
+             * @description Files that match the pattern.
+             */
+            matching: number;
+            /**
+             * First
+             * @description The first of these.
+             */
+            first: components["schemas"]["FoundFile"][];
+            error: components["schemas"]["WatcherProblem"] | null;
         };
         /** WebhookPage */
         WebhookPage: {
@@ -7783,6 +8451,7 @@ export interface operations {
                      *       "startedAt": "2026-11-01T09:30:00Z",
                      *       "finishedAt": "2026-11-01T09:30:00Z",
                      *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "prunedAt": "2026-11-01T09:30:00Z",
                      *       "errors": {},
                      *       "header": [
                      *         "text"
@@ -10143,6 +10812,7 @@ export interface operations {
                      *       "startedAt": "2026-11-01T09:30:00Z",
                      *       "finishedAt": "2026-11-01T09:30:00Z",
                      *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "prunedAt": "2026-11-01T09:30:00Z",
                      *       "errors": {},
                      *       "header": [
                      *         "text"
@@ -10337,6 +11007,7 @@ export interface operations {
                      *       "startedAt": "2026-11-01T09:30:00Z",
                      *       "finishedAt": "2026-11-01T09:30:00Z",
                      *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "prunedAt": "2026-11-01T09:30:00Z",
                      *       "errors": {},
                      *       "header": [
                      *         "text"
@@ -10531,6 +11202,7 @@ export interface operations {
                      *       "startedAt": "2026-11-01T09:30:00Z",
                      *       "finishedAt": "2026-11-01T09:30:00Z",
                      *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "prunedAt": "2026-11-01T09:30:00Z",
                      *       "errors": {},
                      *       "header": [
                      *         "text"
@@ -10740,6 +11412,7 @@ export interface operations {
                      *       "startedAt": "2026-11-01T09:30:00Z",
                      *       "finishedAt": "2026-11-01T09:30:00Z",
                      *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "prunedAt": "2026-11-01T09:30:00Z",
                      *       "errors": {},
                      *       "header": [
                      *         "text"
@@ -11010,6 +11683,7 @@ export interface operations {
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
                      *         "header": [
                      *           "text"
@@ -11093,6 +11767,7 @@ export interface operations {
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
                      *         "header": [
                      *           "text"
@@ -11315,6 +11990,7 @@ export interface operations {
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
                      *         "header": [
                      *           "text"
@@ -11735,6 +12411,7 @@ export interface operations {
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
                      *         "header": [
                      *           "text"
@@ -11818,6 +12495,7 @@ export interface operations {
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
                      *         "header": [
                      *           "text"
@@ -12062,6 +12740,7 @@ export interface operations {
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
                      *         "header": [
                      *           "text"
@@ -12145,6 +12824,7 @@ export interface operations {
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
                      *         "header": [
                      *           "text"
@@ -12670,6 +13350,7 @@ export interface operations {
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
                      *         "header": [
                      *           "text"
@@ -12753,6 +13434,7 @@ export interface operations {
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
                      *         "header": [
                      *           "text"
@@ -13203,6 +13885,7 @@ export interface operations {
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
                      *         "header": [
                      *           "text"
@@ -13286,6 +13969,7 @@ export interface operations {
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
                      *         "header": [
                      *           "text"
@@ -13524,6 +14208,7 @@ export interface operations {
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
                      *         "header": [
                      *           "text"
@@ -13607,6 +14292,7 @@ export interface operations {
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
                      *         "header": [
                      *           "text"
@@ -14599,6 +15285,15 @@ export interface operations {
             };
             /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -28468,6 +29163,1756 @@ export interface operations {
             };
         };
     };
+    listWatchers: {
+        parameters: {
+            query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
+                pageSize?: number;
+                /** @description `next` of the page before. */
+                after?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "org": "acme",
+                     *           "userId": 3,
+                     *           "name": "Spring list",
+                     *           "kind": "folder",
+                     *           "address": "text",
+                     *           "pattern": "text",
+                     *           "then": "keep",
+                     *           "completeBy": "unchanged",
+                     *           "job": {
+                     *             "pipeline": "extraction",
+                     *             "config": {},
+                     *             "profile": "text"
+                     *           },
+                     *           "enabled": false,
+                     *           "everySeconds": 3,
+                     *           "nextScanAt": "2026-11-01T09:30:00Z",
+                     *           "scannedAt": "2026-11-01T09:30:00Z",
+                     *           "lastScan": {
+                     *             "found": 3,
+                     *             "submitted": 3,
+                     *             "skipped": 3,
+                     *             "errors": [
+                     *               {
+                     *                 "watcherId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *                 "name": "Spring list",
+                     *                 "code": "PRICE_INVALID",
+                     *                 "message": "1,250 of 3,000 rows"
+                     *               }
+                     *             ]
+                     *           },
+                     *           "error": {
+                     *             "code": "PRICE_INVALID",
+                     *             "message": "1,250 of 3,000 rows"
+                     *           },
+                     *           "hostKey": "text",
+                     *           "hasCredentials": false,
+                     *           "mayChange": false,
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "updatedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WatcherPage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createWatcher: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request with the same key is done once, and answered the same. */
+                "Idempotency-Key"?: string | null;
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Spring list",
+                 *       "kind": "folder",
+                 *       "address": "text"
+                 *     }
+                 */
+                "application/json": {
+                    /** Name */
+                    name: string;
+                    /**
+                     * Kind
+                     * @enum {string}
+                     */
+                    kind: "folder" | "s3" | "ftp" | "sftp" | "imap";
+                    /**
+                     * Address
+                     * @description `/data/incoming` for a folder; `s3://bucket/prefix`, with `?endpoint=https://…&region=…` for other services than AWS; `ftp://host/folder`, `ftps://host/folder`, `sftp://host/folder`; `imaps://host/INBOX`.
+                     */
+                    address: string;
+                    /**
+                     * Credentials
+                     * @description By name: `user` and `password` for ftp, sftp and imap, or `privateKey` for sftp; `accessKeyId` and `secretAccessKey` for s3. They are stored encrypted and never shown.
+                     */
+                    credentials?: {
+                        [key: string]: string;
+                    };
+                    /**
+                     * Pattern
+                     * @description Names of files, such as `*.csv, prices/*.xlsx`; `**` stands for any folders.
+                     * @default *
+                     */
+                    pattern?: string;
+                    /**
+                     * Then
+                     * @description What happens to a file after its job was created: `move` puts it into the folder `done`.
+                     * @default keep
+                     * @enum {string}
+                     */
+                    then?: "keep" | "move" | "delete";
+                    /**
+                     * Completeby
+                     * @description When a file is complete: its size and time have not changed for a while, or there is a file `NAME.done` beside it.
+                     * @default unchanged
+                     * @enum {string}
+                     */
+                    completeBy?: "unchanged" | "marker";
+                    /** WatcherJob */
+                    job?: {
+                        /**
+                         * Pipeline
+                         * @default extraction
+                         */
+                        pipeline?: string;
+                        /**
+                         * Config
+                         * @description The config of its jobs, as `POST /api/jobs` takes it.
+                         */
+                        config?: {
+                            [key: string]: unknown;
+                        };
+                        /**
+                         * Profile
+                         * @description The profile of its files; part of the config, too.
+                         */
+                        profile?: string | null;
+                    };
+                    /**
+                     * Enabled
+                     * @default true
+                     */
+                    enabled?: boolean;
+                    /**
+                     * Everyseconds
+                     * @description Seconds between scans; null: only on request. Left out: as the server is set.
+                     */
+                    everySeconds?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "name": "Spring list",
+                     *       "kind": "folder",
+                     *       "address": "text",
+                     *       "pattern": "text",
+                     *       "then": "keep",
+                     *       "completeBy": "unchanged",
+                     *       "job": {
+                     *         "pipeline": "extraction",
+                     *         "config": {},
+                     *         "profile": "text"
+                     *       },
+                     *       "enabled": false,
+                     *       "everySeconds": 3,
+                     *       "nextScanAt": "2026-11-01T09:30:00Z",
+                     *       "scannedAt": "2026-11-01T09:30:00Z",
+                     *       "lastScan": {
+                     *         "found": 3,
+                     *         "submitted": 3,
+                     *         "skipped": 3,
+                     *         "errors": [
+                     *           {
+                     *             "watcherId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *             "name": "Spring list",
+                     *             "code": "PRICE_INVALID",
+                     *             "message": "1,250 of 3,000 rows"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "error": {
+                     *         "code": "PRICE_INVALID",
+                     *         "message": "1,250 of 3,000 rows"
+                     *       },
+                     *       "hostKey": "text",
+                     *       "hasCredentials": false,
+                     *       "mayChange": false,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WatcherShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way.
+             *     - `INVALID_STATE`: What it is about is in no state for this.
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_CONFIG`: The pipeline does not take this configuration.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showWatcher: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The watcher's id. */
+                watcher_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "name": "Spring list",
+                     *       "kind": "folder",
+                     *       "address": "text",
+                     *       "pattern": "text",
+                     *       "then": "keep",
+                     *       "completeBy": "unchanged",
+                     *       "job": {
+                     *         "pipeline": "extraction",
+                     *         "config": {},
+                     *         "profile": "text"
+                     *       },
+                     *       "enabled": false,
+                     *       "everySeconds": 3,
+                     *       "nextScanAt": "2026-11-01T09:30:00Z",
+                     *       "scannedAt": "2026-11-01T09:30:00Z",
+                     *       "lastScan": {
+                     *         "found": 3,
+                     *         "submitted": 3,
+                     *         "skipped": 3,
+                     *         "errors": [
+                     *           {
+                     *             "watcherId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *             "name": "Spring list",
+                     *             "code": "PRICE_INVALID",
+                     *             "message": "1,250 of 3,000 rows"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "error": {
+                     *         "code": "PRICE_INVALID",
+                     *         "message": "1,250 of 3,000 rows"
+                     *       },
+                     *       "hostKey": "text",
+                     *       "hasCredentials": false,
+                     *       "mayChange": false,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WatcherShape"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteWatcher: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The watcher's id. */
+                watcher_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedWatcher"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changeWatcher: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The watcher's id. */
+                watcher_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": {
+                    /** Name */
+                    name?: string | null;
+                    /**
+                     * Pattern
+                     * @description Names of files, such as `*.csv, prices/*.xlsx`; `**` stands for any folders.
+                     */
+                    pattern?: string | null;
+                    /**
+                     * Then
+                     * @description What happens to a file after its job was created: `move` puts it into the folder `done`.
+                     */
+                    then?: ("keep" | "move" | "delete") | null;
+                    /**
+                     * Completeby
+                     * @description When a file is complete: its size and time have not changed for a while, or there is a file `NAME.done` beside it.
+                     */
+                    completeBy?: ("unchanged" | "marker") | null;
+                    job?: {
+                        /**
+                         * Pipeline
+                         * @default extraction
+                         */
+                        pipeline?: string;
+                        /**
+                         * Config
+                         * @description The config of its jobs, as `POST /api/jobs` takes it.
+                         */
+                        config?: {
+                            [key: string]: unknown;
+                        };
+                        /**
+                         * Profile
+                         * @description The profile of its files; part of the config, too.
+                         */
+                        profile?: string | null;
+                    } | null;
+                    /** Enabled */
+                    enabled?: boolean | null;
+                    /**
+                     * Everyseconds
+                     * @description Seconds between scans; null: only on request. Left out: as the server is set.
+                     */
+                    everySeconds?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "name": "Spring list",
+                     *       "kind": "folder",
+                     *       "address": "text",
+                     *       "pattern": "text",
+                     *       "then": "keep",
+                     *       "completeBy": "unchanged",
+                     *       "job": {
+                     *         "pipeline": "extraction",
+                     *         "config": {},
+                     *         "profile": "text"
+                     *       },
+                     *       "enabled": false,
+                     *       "everySeconds": 3,
+                     *       "nextScanAt": "2026-11-01T09:30:00Z",
+                     *       "scannedAt": "2026-11-01T09:30:00Z",
+                     *       "lastScan": {
+                     *         "found": 3,
+                     *         "submitted": 3,
+                     *         "skipped": 3,
+                     *         "errors": [
+                     *           {
+                     *             "watcherId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *             "name": "Spring list",
+                     *             "code": "PRICE_INVALID",
+                     *             "message": "1,250 of 3,000 rows"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "error": {
+                     *         "code": "PRICE_INVALID",
+                     *         "message": "1,250 of 3,000 rows"
+                     *       },
+                     *       "hostKey": "text",
+                     *       "hasCredentials": false,
+                     *       "mayChange": false,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WatcherShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_CONFIG`: The pipeline does not take this configuration.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rotateWatcher: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The watcher's id. */
+                watcher_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "credentials": {}
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Credentials
+                     * @description By name: `user` and `password` for ftp, sftp and imap, or `privateKey` for sftp; `accessKeyId` and `secretAccessKey` for s3. They are stored encrypted and never shown.
+                     */
+                    credentials: {
+                        [key: string]: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "name": "Spring list",
+                     *       "kind": "folder",
+                     *       "address": "text",
+                     *       "pattern": "text",
+                     *       "then": "keep",
+                     *       "completeBy": "unchanged",
+                     *       "job": {
+                     *         "pipeline": "extraction",
+                     *         "config": {},
+                     *         "profile": "text"
+                     *       },
+                     *       "enabled": false,
+                     *       "everySeconds": 3,
+                     *       "nextScanAt": "2026-11-01T09:30:00Z",
+                     *       "scannedAt": "2026-11-01T09:30:00Z",
+                     *       "lastScan": {
+                     *         "found": 3,
+                     *         "submitted": 3,
+                     *         "skipped": 3,
+                     *         "errors": [
+                     *           {
+                     *             "watcherId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *             "name": "Spring list",
+                     *             "code": "PRICE_INVALID",
+                     *             "message": "1,250 of 3,000 rows"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "error": {
+                     *         "code": "PRICE_INVALID",
+                     *         "message": "1,250 of 3,000 rows"
+                     *       },
+                     *       "hostKey": "text",
+                     *       "hasCredentials": false,
+                     *       "mayChange": false,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WatcherShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    testWatcher: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The watcher's id. */
+                watcher_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ok": false,
+                     *       "listed": 3,
+                     *       "matching": 3,
+                     *       "first": [
+                     *         {
+                     *           "name": "Spring list",
+                     *           "size": 3,
+                     *           "modifiedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "error": {
+                     *         "code": "PRICE_INVALID",
+                     *         "message": "1,250 of 3,000 rows"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WatcherTestShape"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listWatchedFiles: {
+        parameters: {
+            query?: {
+                state?: ("seen" | "taking" | "submitted" | "failed") | null;
+                pageSize?: number;
+                /** @description `next` of the page before. */
+                after?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The watcher's id. */
+                watcher_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "name": "Spring list",
+                     *           "size": 3,
+                     *           "modifiedAt": "2026-11-01T09:30:00Z",
+                     *           "state": "seen",
+                     *           "attempts": 3,
+                     *           "nextTryAt": "2026-11-01T09:30:00Z",
+                     *           "error": {
+                     *             "code": "PRICE_INVALID",
+                     *             "message": "1,250 of 3,000 rows"
+                     *           },
+                     *           "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "finished": false,
+                     *           "firstSeenAt": "2026-11-01T09:30:00Z",
+                     *           "updatedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "counts": {},
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WatchedFilePage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    retryWatchedFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The watcher's id. */
+                watcher_id: string;
+                /** @description The file's id. */
+                watched_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "userId": 3,
+                     *       "name": "Spring list",
+                     *       "kind": "folder",
+                     *       "address": "text",
+                     *       "pattern": "text",
+                     *       "then": "keep",
+                     *       "completeBy": "unchanged",
+                     *       "job": {
+                     *         "pipeline": "extraction",
+                     *         "config": {},
+                     *         "profile": "text"
+                     *       },
+                     *       "enabled": false,
+                     *       "everySeconds": 3,
+                     *       "nextScanAt": "2026-11-01T09:30:00Z",
+                     *       "scannedAt": "2026-11-01T09:30:00Z",
+                     *       "lastScan": {
+                     *         "found": 3,
+                     *         "submitted": 3,
+                     *         "skipped": 3,
+                     *         "errors": [
+                     *           {
+                     *             "watcherId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *             "name": "Spring list",
+                     *             "code": "PRICE_INVALID",
+                     *             "message": "1,250 of 3,000 rows"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "error": {
+                     *         "code": "PRICE_INVALID",
+                     *         "message": "1,250 of 3,000 rows"
+                     *       },
+                     *       "hostKey": "text",
+                     *       "hasCredentials": false,
+                     *       "mayChange": false,
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WatcherShape"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    scanNow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": {
+                    /**
+                     * Watcherid
+                     * @description Left out: all enabled ones of your org.
+                     */
+                    watcherId?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "found": 3,
+                     *       "submitted": 3,
+                     *       "skipped": 3,
+                     *       "errors": [
+                     *         {
+                     *           "watcherId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "name": "Spring list",
+                     *           "code": "PRICE_INVALID",
+                     *           "message": "1,250 of 3,000 rows"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ScanShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listSchedules: {
         parameters: {
             query?: {
@@ -30227,6 +32672,664 @@ export interface operations {
             };
             /** @description - `STORAGE_FULL`: The server's disk is full. */
             507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showRetention: {
+        parameters: {
+            query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "org": "acme",
+                     *       "installation": {
+                     *         "jobs": 90,
+                     *         "items": 90,
+                     *         "events": 90,
+                     *         "files": 90,
+                     *         "searches": 90,
+                     *         "changes": 90,
+                     *         "pages": 90,
+                     *         "deliveries": 90,
+                     *         "doneImports": 100,
+                     *         "failedImports": 50
+                     *       },
+                     *       "overrides": {
+                     *         "jobs": 0,
+                     *         "items": 0,
+                     *         "events": 0,
+                     *         "files": 0,
+                     *         "searches": 0,
+                     *         "changes": 0,
+                     *         "pages": 0,
+                     *         "deliveries": 0,
+                     *         "doneImports": 0,
+                     *         "failedImports": 0
+                     *       },
+                     *       "effective": {
+                     *         "jobs": 90,
+                     *         "items": 90,
+                     *         "events": 90,
+                     *         "files": 90,
+                     *         "searches": 90,
+                     *         "changes": 90,
+                     *         "pages": 90,
+                     *         "deliveries": 90,
+                     *         "doneImports": 100,
+                     *         "failedImports": 50
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RetentionShape"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changeRetention: {
+        parameters: {
+            query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": {
+                    /**
+                     * Jobs
+                     * @description Days after its end that a job is kept with all its parts; 0: forever.
+                     */
+                    jobs?: number | null;
+                    /**
+                     * Items
+                     * @description Rows and results of ended jobs.
+                     */
+                    items?: number | null;
+                    /**
+                     * Events
+                     * @description Events of ended jobs.
+                     */
+                    events?: number | null;
+                    /**
+                     * Files
+                     * @description Uploaded files of ended jobs.
+                     */
+                    files?: number | null;
+                    /**
+                     * Searches
+                     * @description Searches of lookups.
+                     */
+                    searches?: number | null;
+                    /**
+                     * Changes
+                     * @description What products were before a job changed them. Without it no undo.
+                     */
+                    changes?: number | null;
+                    /**
+                     * Pages
+                     * @description Old versions of crawled pages.
+                     */
+                    pages?: number | null;
+                    /**
+                     * Deliveries
+                     * @description The log of webhooks.
+                     */
+                    deliveries?: number | null;
+                    /**
+                     * Doneimports
+                     * @description Finished imports kept for each shop; 0: all.
+                     */
+                    doneImports?: number | null;
+                    /**
+                     * Failedimports
+                     * @description Failed imports kept for each shop; 0: all.
+                     */
+                    failedImports?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "org": "acme",
+                     *       "installation": {
+                     *         "jobs": 90,
+                     *         "items": 90,
+                     *         "events": 90,
+                     *         "files": 90,
+                     *         "searches": 90,
+                     *         "changes": 90,
+                     *         "pages": 90,
+                     *         "deliveries": 90,
+                     *         "doneImports": 100,
+                     *         "failedImports": 50
+                     *       },
+                     *       "overrides": {
+                     *         "jobs": 0,
+                     *         "items": 0,
+                     *         "events": 0,
+                     *         "files": 0,
+                     *         "searches": 0,
+                     *         "changes": 0,
+                     *         "pages": 0,
+                     *         "deliveries": 0,
+                     *         "doneImports": 0,
+                     *         "failedImports": 0
+                     *       },
+                     *       "effective": {
+                     *         "jobs": 90,
+                     *         "items": 90,
+                     *         "events": 90,
+                     *         "files": 90,
+                     *         "searches": 90,
+                     *         "changes": 90,
+                     *         "pages": 90,
+                     *         "deliveries": 90,
+                     *         "doneImports": 100,
+                     *         "failedImports": 50
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RetentionShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    prune: {
+        parameters: {
+            query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": {
+                    /**
+                     * Dryrun
+                     * @description Only count.
+                     * @default true
+                     */
+                    dryRun?: boolean;
+                    /**
+                     * Maxseconds
+                     * @description How long this call may take.
+                     * @default 10
+                     */
+                    maxSeconds?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "dryRun": false,
+                     *       "org": "acme",
+                     *       "deleted": {
+                     *         "jobs": 3,
+                     *         "items": 3,
+                     *         "events": 3,
+                     *         "files": 3,
+                     *         "searches": 3,
+                     *         "changes": 3,
+                     *         "pages": 3,
+                     *         "deliveries": 3,
+                     *         "scheduleRuns": 3
+                     *       },
+                     *       "more": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PruneShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listTableSizes: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "Spring list",
+                     *           "bytes": 3,
+                     *           "rows": 3,
+                     *           "deadRows": 3
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TableList"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `SERVER_BUSY`: The server does as much of this kind as it can. Try again. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

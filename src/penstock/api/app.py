@@ -47,6 +47,7 @@ from penstock.api.openapi import reference
 from penstock.api.openapi.document import describe
 from penstock.api.providers import imports, providers
 from penstock.api.research import research
+from penstock.api.retention import retention
 from penstock.api.schedules import schedules
 from penstock.api.shops import connections, incoming, install
 from penstock.api.sources import sources
@@ -94,8 +95,8 @@ _RESOURCES = (
     *(install, connections),
     *(runs, pages, postings),
     *(sources, research),
-    schedules,
     watchers,
+    *(schedules, retention),
 )
 
 

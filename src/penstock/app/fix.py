@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from penstock.app import bulk
+from penstock.engine.reprocess import require_rows
 from penstock.engine.runtime import Runtime, parse_config
 from penstock.engine.submit import Order, require_profile, stages_of, valid_config
 from penstock.model.effects import NameRow
@@ -112,6 +113,7 @@ async def remap(
             "INVALID_STATE", f"The job is {job['state']}. Remap it when it has ended.",
             state=job["state"],
         )  # fmt: skip
+    require_rows(job["pruned_at"], "mapped again")
     pipeline = runtime.pipeline(job["pipeline"])
     merged = {**from_json(job["config"]), **config}
     chosen = valid_config(pipeline, Order(job["pipeline"], merged))

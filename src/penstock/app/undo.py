@@ -9,6 +9,7 @@ job changed the product is undone in two steps, the other one between them.
 from __future__ import annotations
 
 import time
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -34,6 +35,7 @@ async def undo_job(
     async with transaction() as conn:
         job = await get_job(conn, job_id)
     _require_ended(job["state"], state_of(job))
+    _require_images(job["changes_pruned_at"])
     done = await undo(runtime, transaction, job_id, seconds, dry_run=dry_run, after=after)
     if not dry_run:
         told = {name: done[name] for name in ("restored", "deleted", "refusedCount", "more")}
@@ -88,6 +90,16 @@ async def _tell(conn: Connection, job_id: UUID, some: Undone) -> None:
     if changed:
         told = {"undone": changed, "refused": len(some.refused)}
         await jobs.tell(conn, job_id, "job.status", told, None)
+
+
+def _require_images(pruned_at: datetime | None) -> None:
+    if pruned_at is not None:
+        raise PermanentError(
+            "INVALID_STATE",
+            "The job can no longer be undone: what its products were before was deleted on"
+            f" {pruned_at:%Y-%m-%d}, because it was older than the retention of your org.",
+            prunedAt=pruned_at.isoformat(),
+        )
 
 
 def _require_ended(state: str, shown: str) -> None:

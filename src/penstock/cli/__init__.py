@@ -39,6 +39,7 @@ from penstock.cli.operate import (
     webhooks,
 )
 from penstock.cli.output import complete_output
+from penstock.cli.schedules import prune, retention, schedules
 
 app = typer.Typer(
     name="penstock",
@@ -61,6 +62,7 @@ app.command("read")(read.read)
 app.command("fetch")(fetch.fetch)
 app.command("migrate")(migrate.migrate)
 app.command("doctor")(doctor.doctor)
+app.command("prune")(prune.prune)
 app.command("sandbox")(sandbox.sandbox)
 app.command("research")(research.research)
 jobs.app.command("submit")(submit.submit)
@@ -87,6 +89,8 @@ app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(connections.app, name="connections")
 app.add_typer(sources.app, name="sources")
 app.add_typer(runs.app, name="crawl")
+app.add_typer(schedules.app, name="schedules")
+app.add_typer(retention.app, name="retention")
 app.add_typer(secrets.app, name="secrets")
 app.add_typer(orgs.orgs, name="orgs")
 app.add_typer(users.app, name="users")

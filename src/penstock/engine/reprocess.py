@@ -135,7 +135,19 @@ async def stop_reopening(conn: Connection, job_id: UUID, holder: UUID) -> None:
         await write_moves(conn, {job_id: JobMove()}, None)
 
 
+def require_rows(pruned_at: datetime | None, change: str) -> None:
+    """Refuse a change that needs rows which retention has deleted."""
+    if pruned_at is not None:
+        raise PermanentError(
+            "INVALID_STATE",
+            f"The job can no longer be {change}: its rows were deleted on {pruned_at:%Y-%m-%d},"
+            " because they were older than the retention of your org.",
+            prunedAt=pruned_at.isoformat(),
+        )
+
+
 def _refuse(job: Any, selection: Selection) -> None:
+    require_rows(job["pruned_at"], "reprocessed")
     if job["state"] == JobState.CANCELLING:
         raise PermanentError(
             "INVALID_STATE", "The job is still being ended. Reprocess it when it has ended.",

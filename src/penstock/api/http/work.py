@@ -54,6 +54,7 @@ ROUTES: Mapping[str, str] = {
             GET /api/sources · POST /api/sources · GET /api/sources/{source_id}
             PUT /api/sources/{source_id} · DELETE /api/sources/{source_id}
             GET /api/sources/{source_id}/health
+            GET /api/retention · PUT /api/retention · GET /api/retention/tables
             GET /api/schedules · POST /api/schedules · POST /api/schedules/next-runs
             GET /api/schedules/{schedule_id} · PUT /api/schedules/{schedule_id}
             DELETE /api/schedules/{schedule_id} · GET /api/schedules/{schedule_id}/runs
@@ -105,7 +106,7 @@ ROUTES: Mapping[str, str] = {
             POST /api/jobs/{job_id}/remap · POST /api/jobs/{job_id}/undo
             POST /api/dead-letters/{letter_id}/reprocess · POST /api/dead-letters/reprocess
             POST /api/dead-letters/discard
-            POST /api/bulk · POST /api/products/import/retry-failed
+            POST /api/bulk · POST /api/products/import/retry-failed · POST /api/retention/prune
         """,
         PICTURE: "GET /api/products/{product_id}/images/{place}",
         EXPORT: """

@@ -80,6 +80,9 @@ class PhaseShape(Shape):
 
 
 class FullJob(JobShape):
+    pruned_at: datetime | None = Field(
+        description="Since when its rows are deleted by retention; counters and summary stay."
+    )
     errors: dict[str, int] = Field(description="How many items each error code ended.")
     header: list[str] | None = Field(description="Columns of the file, once it was read.")
     columns: list[str] | None = Field(description="Columns of the results, once they are known.")

@@ -29,6 +29,7 @@ async def load_job_shape(runtime: Runtime, conn: Connection, job_id: UUID) -> di
         "columns": learnt.get("columns"),
         "mapping": learnt.get("mapping"),
         "createdBy": shape["owner"],
+        "prunedAt": row["pruned_at"],
         **await load_phase(runtime, conn, shape["pipeline"], job_id),
     }
 

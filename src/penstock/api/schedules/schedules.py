@@ -154,7 +154,7 @@ async def list_schedule_runs(
 async def change_schedule(
     request: Request, api: ApiParts, who: Writer, schedule_id: ScheduleId
 ) -> Response:
-    """All of it. A paused schedule stays paused; failures are counted anew."""
+    """All of it. A paused schedule stays paused; failures are counted from 0."""
     async with api.db.scoped(who.scope, readonly=True) as conn:
         await schedules.get_schedule(conn, schedule_id)
     order, caller = (await order_of(request, NewSchedule)).order(), caller_of(request, who)

@@ -202,3 +202,16 @@ class StoredPages:
     async def found(self, job_id: UUID, company: str) -> int:
         async with self._db.acquire() as conn:
             return int(await conn.fetchval(_sql.counter_of_group, job_id, company, FOUND) or 0)
+
+
+async def drop_versions_before(conn: Connection, org_id: int, days: float, most: int) -> int:
+    """Delete old versions of pages, but the newest one of each page. Return how many."""
+    rows = await conn.fetch(_sql.versions_before, org_id, days, most)
+    for row in rows:
+        await conn.execute(_sql.drop_version, row["page_id"], row["version"])
+        await blob_refs.remove(conn, org_id, RAW_PAGE, _owner(row["page_id"], row["version"]))
+    return len(rows)
+
+
+async def count_versions_before(conn: Connection, org_id: int, days: float) -> int:
+    return int(await conn.fetchval(_sql.count_versions_before, org_id, days))

@@ -145,6 +145,9 @@ CREATE TABLE jobs (
     started_at    timestamptz,
     finished_at   timestamptz,
     updated_at    timestamptz NOT NULL DEFAULT now(),
+    -- Since when its rows, and the before-images of its products, are deleted by retention.
+    pruned_at     timestamptz,
+    changes_pruned_at timestamptz,
     CHECK (total = pending + processing + done + error + not_found + skipped),
     CHECK ((state IN ('done', 'failed', 'cancelled')) = (finished_at IS NOT NULL)),
     CHECK (state NOT IN ('done', 'failed', 'cancelled') OR pending + processing = 0),
@@ -1561,6 +1564,31 @@ CREATE POLICY all_orgs ON page_versions TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON robots_rules TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON postings TO penstock_admin USING (true);
 GRANT SELECT ON pages, page_versions, robots_rules, postings TO penstock_api, penstock_admin;
+
+-- How long an org keeps things, where it differs from the settings.
+CREATE TABLE retention_policies (
+    org_id     bigint PRIMARY KEY REFERENCES orgs,
+    policy     jsonb NOT NULL,
+    updated_at timestamptz NOT NULL DEFAULT now()
+);
+
+ALTER TABLE retention_policies ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_org ON retention_policies FOR SELECT TO penstock_api
+    USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON retention_policies TO penstock_admin USING (true);
+GRANT SELECT ON retention_policies TO penstock_api;
+GRANT SELECT, INSERT, UPDATE ON retention_policies TO penstock_admin;
+
+-- What retention looks for, oldest first.
+CREATE INDEX jobs_ended ON jobs (org_id, finished_at, id) WHERE finished_at IS NOT NULL;
+CREATE INDEX jobs_imports ON jobs (org_id, state, finished_at)
+    WHERE pipeline = 'shop_import' AND finished_at IS NOT NULL;
+CREATE INDEX page_versions_age ON page_versions (org_id, fetched_at);
+CREATE INDEX webhook_deliveries_settled ON webhook_deliveries (org_id, settled_at)
+    WHERE settled_at IS NOT NULL;
+-- Deleting a job looks for what refers to it.
+CREATE INDEX idempotency_keys_job ON idempotency_keys (job_id) WHERE job_id IS NOT NULL;
+CREATE INDEX result_cache_job ON result_cache (job_id);
 
 -- What is done by the clock: by a cron expression in a time zone, or once.
 CREATE TABLE schedules (

@@ -186,3 +186,12 @@ async def newest_opens(conn: Connection, sealer: Sealer) -> bool:
         return False
     sealer.open(row["credentials"], owner_of_credentials(row["id"]))
     return True
+
+
+async def surplus_imports(
+    conn: Connection, org_id: int, done: int, failed: int, most: int
+) -> list[UUID]:
+    """Ended imports beyond the newest ``done`` and ``failed`` ones of each shop; 0: all are
+    kept."""
+    rows = await conn.fetch(_sql.surplus_imports, org_id, done, failed, most, "connectionId")
+    return [row["id"] for row in rows]

@@ -123,3 +123,18 @@ FROM page_versions WHERE page_id = $1 ORDER BY version DESC
 -- name: blob_of_version
 -- Where the raw content of a version is.
 SELECT blob_key FROM page_versions WHERE page_id = $1 AND version = $2
+
+-- name: versions_before
+-- Versions of pages fetched before a time, but for the newest of each page.
+SELECT v.page_id, v.version FROM page_versions v JOIN pages p ON p.id = v.page_id
+WHERE v.org_id = $1 AND v.fetched_at < now() - $2 * interval '1 day' AND v.version < p.version
+ORDER BY v.fetched_at LIMIT $3 FOR UPDATE OF v SKIP LOCKED
+
+-- name: count_versions_before
+-- How many such versions there are.
+SELECT count(*) FROM page_versions v JOIN pages p ON p.id = v.page_id
+WHERE v.org_id = $1 AND v.fetched_at < now() - $2 * interval '1 day' AND v.version < p.version
+
+-- name: drop_version
+-- One version of a page.
+DELETE FROM page_versions WHERE page_id = $1 AND version = $2

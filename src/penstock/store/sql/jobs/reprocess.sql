@@ -2,7 +2,7 @@
 -- A job someone wants to take up again, and the time of asking: what ends after it is not meant. The
 -- transaction's own time may be that of before a wait.
 SELECT id, org_id, pipeline, config, state, ending, lane, generation, ingest_done, standing, reopening,
-       total, done, error, not_found, skipped, clock_timestamp() AS asked_at
+       total, done, error, not_found, skipped, pruned_at, clock_timestamp() AS asked_at
 FROM jobs WHERE id = $1
 
 -- name: count_codes

@@ -80,3 +80,14 @@ SELECT u.id AS user_id, u.org_id, u.email, u.role, o.name AS org, o.plan, o.shar
 FROM connections c JOIN users u ON u.id = c.user_id AND u.org_id = c.org_id
 JOIN orgs o ON o.id = c.org_id
 WHERE c.id = $1 AND c.deleted_at IS NULL AND u.disabled_at IS NULL AND u.role <> 'viewer'
+
+-- name: surplus_imports
+-- Ended imports of an org beyond the newest so many of each shop: done ones and failed ones (0: all).
+SELECT id FROM (
+    SELECT id, finished_at, state, row_number() OVER (
+        PARTITION BY config->>$5::text, state ORDER BY finished_at DESC, id DESC) AS place
+    FROM jobs
+    WHERE org_id = $1 AND pipeline = 'shop_import' AND finished_at IS NOT NULL
+      AND state IN ('done', 'failed')) AS j
+WHERE (state = 'done' AND $2 > 0 AND place > $2) OR (state = 'failed' AND $3 > 0 AND place > $3)
+ORDER BY finished_at, id LIMIT $4

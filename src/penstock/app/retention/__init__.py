@@ -1,0 +1,1 @@
+"""Retention: policies of orgs, and what is deleted."""
