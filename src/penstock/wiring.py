@@ -7,14 +7,16 @@ import os
 import time
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from penstock.accounts.bootstrap import bootstrap
 from penstock.accounts.first_admin import FirstAdmin, ensure_admin_can_sign_in
+from penstock.api.catalog.product_files import catalog_pieces
 from penstock.app.bulk_operations import BulkService
+from penstock.app.deliver.sender import RuntimeExportSender, Writers
 from penstock.app.retention.service import Retention
 from penstock.app.schedules.service import Scheduler
 from penstock.app.watchers.service import WatchService
@@ -38,6 +40,7 @@ from penstock.engine.services.retention import (
 from penstock.engine.services.sweep import Sweeper
 from penstock.engine.services.tidy import Tidier
 from penstock.engine.worker.figures import Figures
+from penstock.formats.writing.registry import FORMATS
 from penstock.guards import sandbox
 from penstock.guards.call_limits import CallLimiter
 from penstock.guards.children import ChildPool
@@ -47,6 +50,7 @@ from penstock.guards.shared_limits import SharedGate
 from penstock.guards.shop_calls import ShopCall, limit_key
 from penstock.logs import get_logger
 from penstock.model.crawl.pages import CrawlSettings, PageIndex
+from penstock.model.exports.order import ExportSender
 from penstock.model.lookup import CatalogSearch, Searches
 from penstock.model.network.fetching import FetchPurpose
 from penstock.model.network.provider_limits import LimitKey
@@ -183,7 +187,7 @@ async def open_runtime(
     calls = _call_limiter(settings, db)
     try:
         await broker.start()
-        yield Runtime(
+        made = Runtime(
             settings=settings,
             db=db,
             pipelines=known,
@@ -208,8 +212,15 @@ async def open_runtime(
             lane_limit=_lane_limit(settings),
             figures=Figures(settings.worker_memory_mb * MEBIBYTE),
         )
+        yield with_exports(made)
     finally:
         await _close(broker, calls, *fetchers.values(), pools, db)
+
+
+def with_exports(runtime: Runtime) -> Runtime:
+    """The runtime with a sender of exports, which needs most of it."""
+    sender = RuntimeExportSender(runtime, Writers(FORMATS, catalog_pieces))
+    return replace(runtime, ports={**runtime.ports, ExportSender: sender})
 
 
 async def _close(*opened: Any) -> None:

@@ -6,6 +6,7 @@ from importlib.metadata import entry_points
 
 from penstock.model.pipeline import Pipeline
 from penstock.pipelines.crawl.pipeline import Crawl
+from penstock.pipelines.export import Export
 from penstock.pipelines.extraction.pipeline import Extraction
 from penstock.pipelines.lookup.pipeline import Lookup
 from penstock.pipelines.noop import Noop
@@ -27,5 +28,6 @@ PIPELINES: tuple[Pipeline, ...] = (
     WebhookDispatch(),
     Webhooks(),
     Crawl(),
+    Export(),
     *(found.load()() for found in entry_points(group=ENTRY_POINTS)),
 )

@@ -53,8 +53,9 @@ class NewSchedule(ScheduleTime):
     )
     action: dict[str, Any] = Field(
         description="What is done. `kind` is `file` (`url`, `pipeline`, `profile`), `shop`"
-        " (`connectionId`, `all`), `crawl` (`companies`) or `research` (`query`, `sources`), each"
-        " with `config` and `priority` of the job.",
+        " (`connectionId`, `all`), `crawl` (`companies`), `research` (`query`, `sources`), each"
+        " with `config` and `priority` of the job; `scan` (`watcherId`); or `export` (`what`,"
+        " `format`, `fileName`, `to`).",
         examples=[_ACTION],
     )
 

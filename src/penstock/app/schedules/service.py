@@ -10,16 +10,24 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 import orjson
 
 from penstock.app.schedules.orders import prepared_order
 from penstock.app.uploads import Upload, keep_upload
+from penstock.app.watchers.request import scan_on_request
 from penstock.engine.runtime import Runtime
 from penstock.engine.submit import Order, Receipt, submit
-from penstock.model.errors import ItemError, NotAllowed, PenstockError, TransientError
-from penstock.model.schedules.actions import parse_action
+from penstock.model.errors import (
+    ItemError,
+    NotAllowed,
+    PenstockError,
+    PermanentError,
+    TransientError,
+)
+from penstock.model.schedules.actions import ScanAction, parse_action
 from penstock.model.schedules.due import plan_due
 from penstock.model.ticket import Ticket
 from penstock.store.accounts.audit_log import Caller, audit
@@ -108,6 +116,9 @@ class Scheduler:
                 "INSUFFICIENT_PERMISSIONS", f"The user {run.who.email} may not submit jobs."
             )
         action = parse_action(orjson.loads(run.action))
+        if isinstance(action, ScanAction):
+            await self._scan(run, caller, action)
+            return
         async with (
             prepared_order(runtime, caller, action, run.name) as (order, upload),
             runtime.db.scoped(run.who.scope) as conn,
@@ -118,6 +129,17 @@ class Scheduler:
             runtime.failpoints.reach("schedule_run_before_commit")
         runtime.failpoints.reach("schedule_run_after_commit")
         await runtime.broker.send(Ticket(receipt.lane))
+
+    async def _scan(self, run: WaitingRun, caller: Caller, action: ScanAction) -> None:
+        """Scanning twice takes no file twice, so that no lock is held meanwhile."""
+        scoped = partial(self._runtime.db.scoped, caller.who.scope)
+        result = await scan_on_request(self._runtime, scoped, caller, action.watcher_id)
+        if result.errors:
+            first = result.errors[0]
+            raise PermanentError(first.code, f"{first.name}: {first.message}".removeprefix(": "))
+        async with self._runtime.db.transaction() as conn:
+            if await store.finish_run(conn, run):
+                await self._count(conn, run.schedule_id, failed=False, reason="")
 
     async def _write(
         self, conn: Connection, caller: Caller, run: WaitingRun, order: Order,

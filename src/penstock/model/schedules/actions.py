@@ -10,6 +10,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from penstock.model.crawl.plan import CompanyOrder, PageUrl
 from penstock.model.errors import BadInput
+from penstock.model.exports.order import ExportConfig
 from penstock.model.fairness import DEFAULT_PRIORITY, MAX_PRIORITY
 from penstock.model.pipeline import Config
 
@@ -55,8 +56,30 @@ class ResearchAction(JobAction):
     sources: list[str] | None = Field(None, min_length=1, max_length=100)
 
 
-Action = FileAction | ShopAction | CrawlAction | ResearchAction
-KINDS = ("file", "shop", "crawl", "research")
+class ScanAction(Config):
+    """Look for new files in the place of a watcher, or in those of all watchers of the org."""
+
+    kind: Literal["scan"]
+    watcher_id: UUID | None = None
+
+
+class ExportAction(ExportConfig):
+    """Send products or the results of a job to a watched place or a URL."""
+
+    kind: Literal["export"]
+    priority: JobPriority = DEFAULT_PRIORITY
+
+    def config(self) -> dict[str, Any]:
+        """The config of the export's job."""
+        left_out = {"kind", "priority"}
+        given: dict[str, Any] = self.model_dump(
+            mode="json", by_alias=True, exclude_unset=True, exclude=left_out
+        )
+        return given
+
+
+Action = FileAction | ShopAction | CrawlAction | ResearchAction | ScanAction | ExportAction
+KINDS = ("file", "shop", "crawl", "research", "scan", "export")
 _ACTION: TypeAdapter[Action] = TypeAdapter(Annotated[Action, Field(discriminator="kind")])
 
 

@@ -240,6 +240,11 @@ async def begin_run(conn: Connection, run: WaitingRun, job_id: UUID) -> None:
     await conn.execute(_sql.begin_run, run.schedule_id, run.due_at, job_id)
 
 
+async def finish_run(conn: Connection, run: WaitingRun) -> bool:
+    """False if another process was faster."""
+    return bool(await conn.fetch(_sql.finish_run, run.schedule_id, run.due_at))
+
+
 async def retry_run(
     conn: Connection, run: WaitingRun, error: Mapping[str, Any], delay_ms: float
 ) -> bool:

@@ -106,6 +106,11 @@ SELECT state FROM schedule_runs WHERE schedule_id = $1 AND due_at = $2 FOR UPDAT
 UPDATE schedule_runs SET state = 'running', job_id = $3, attempts = attempts + 1, error = NULL
 WHERE schedule_id = $1 AND due_at = $2
 
+-- name: finish_run
+-- A run without a job has ended well.
+UPDATE schedule_runs SET state = 'done', attempts = attempts + 1, error = NULL, ended_at = now()
+WHERE schedule_id = $1 AND due_at = $2 AND state = 'waiting' RETURNING due_at
+
 -- name: retry_run
 -- Try the run again later.
 UPDATE schedule_runs SET attempts = attempts + 1, error = $3::jsonb,
@@ -119,10 +124,17 @@ UPDATE schedule_runs SET attempts = attempts + 1, state = 'failed', error = $3::
 WHERE schedule_id = $1 AND due_at = $2 AND state = 'waiting' AND attempts = $4 RETURNING due_at
 
 -- name: end_runs
--- Runs whose job has ended. A job that was deleted has ended well or is of no interest any more.
-UPDATE schedule_runs r SET ended_at = now(), error = j.last_error,
+-- Runs whose job has ended. A job without a single row that went well has failed; one that was deleted
+-- has ended well or is of no interest any more.
+UPDATE schedule_runs r SET ended_at = now(),
+    error = CASE WHEN j.state = 'failed' THEN coalesce(j.last_error, j.first_error) END,
     state = CASE j.state WHEN 'failed' THEN 'failed' WHEN 'cancelled' THEN 'cancelled' ELSE 'done' END
-FROM (SELECT o.schedule_id, o.due_at, b.state, b.last_error
+FROM (SELECT o.schedule_id, o.due_at, b.last_error,
+             CASE WHEN b.state = 'done' AND b.error > 0 AND b.error = b.total THEN 'failed'
+                  ELSE b.state END AS state,
+             CASE WHEN b.error > 0 THEN (
+                 SELECT i.error FROM job_items i WHERE i.job_id = b.id AND i.status = 'ERROR'
+                 ORDER BY i.row_no LIMIT 1) END AS first_error
       FROM schedule_runs o LEFT JOIN jobs b ON b.id = o.job_id
       WHERE o.state = 'running' AND (b.id IS NULL OR b.state IN ('done', 'failed', 'cancelled'))
       ORDER BY o.try_at LIMIT $1 FOR UPDATE OF o SKIP LOCKED) j

@@ -1,0 +1,1 @@
+"""Send exports to places and URLs."""

@@ -1,0 +1,1 @@
+"""Exports that are sent to a place or a URL."""
