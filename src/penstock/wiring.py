@@ -44,6 +44,7 @@ from penstock.formats.writing.registry import FORMATS
 from penstock.guards import sandbox
 from penstock.guards.call_limits import CallLimiter
 from penstock.guards.children import ChildPool
+from penstock.guards.connect import VettedConnector
 from penstock.guards.fetch import Fetcher
 from penstock.guards.sealing import Sealer, key_in_file
 from penstock.guards.shared_limits import SharedGate
@@ -74,7 +75,10 @@ from penstock.model.text.redaction import register_secret
 from penstock.monitor.service import MetricRetention, Monitor
 from penstock.pipelines.registry import PIPELINES
 from penstock.places.folder import FolderPlaces
+from penstock.places.ftp import FTP_PORTS, FtpPlaces
 from penstock.places.registry import AllPlaces
+from penstock.places.s3 import S3Places
+from penstock.places.sftp import SFTP_PORTS, SftpPlaces
 from penstock.providers.configured.service import SourceTests
 from penstock.providers.registry import PROVIDERS
 from penstock.settings import MEBIBYTE, Settings
@@ -205,7 +209,7 @@ async def open_runtime(
             fetchers=fetchers,
             sealer=sealer,
             log=log,
-            places=_places(settings),
+            places=_places(settings, fetchers[FetchPurpose.PLACE]),
             services=background_services,
             failpoints=_failpoints(settings),
             queue=QueueDepthCache(settings.depth_levels),
@@ -267,8 +271,16 @@ def _source_search(calls: CallLimiter, fetcher: Fetcher, children: ChildPool) ->
     return SourceTests(fetcher, children, enter)
 
 
-def _places(settings: Settings) -> AllPlaces:
-    return AllPlaces({PlaceKind.FOLDER: FolderPlaces(settings.watch_roots)})
+def _places(settings: Settings, fetcher: Fetcher) -> AllPlaces:
+    exempt = settings.fetch_exempt(FetchPurpose.PLACE)
+    return AllPlaces(
+        {
+            PlaceKind.FOLDER: FolderPlaces(settings.watch_roots),
+            PlaceKind.S3: S3Places(fetcher),
+            PlaceKind.FTP: FtpPlaces(VettedConnector(exempt, FTP_PORTS)),
+            PlaceKind.SFTP: SftpPlaces(VettedConnector(exempt, SFTP_PORTS)),
+        }
+    )
 
 
 def _failpoints(settings: Settings) -> Failpoints:

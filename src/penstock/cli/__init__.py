@@ -11,7 +11,7 @@ from penstock import __version__
 from penstock.cli.accounts import keys, orgs, sessions, users
 from penstock.cli.catalog import connections, products, profiles, rates, research, shops, sources
 from penstock.cli.crawl import runs
-from penstock.cli.files import extract, fetch, lookup, preview, read
+from penstock.cli.files import extract, fetch, lookup, preview, read, watchers
 from penstock.cli.jobs import (
     bulk,
     clone,
@@ -88,6 +88,7 @@ app.add_typer(providers.app, name="providers")
 app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(connections.app, name="connections")
 app.add_typer(sources.app, name="sources")
+app.add_typer(watchers.app, name="watchers")
 app.add_typer(runs.app, name="crawl")
 app.add_typer(schedules.app, name="schedules")
 app.add_typer(retention.app, name="retention")

@@ -9,20 +9,20 @@ import errno
 import os
 import stat
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import BinaryIO
 from uuid import uuid4
 
-from penstock.model.places.names import DONE_FOLDER, check_name
+from penstock.model.places.names import DONE_FOLDER, check_name, numbered_names
 from penstock.model.places.ports import Listing, PlaceAddress, PlaceFile, PlaceLimits
+from penstock.places.credentials import check_credentials
 from penstock.places.errors import bad_address, ended_early, no_folder, not_found, refused
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PIECE_BYTES = 1024 * 1024
-_MOST_TAKEN_NAMES = 1000
 
 
 class FolderPlaces:
@@ -32,6 +32,7 @@ class FolderPlaces:
         self._roots = roots
 
     async def check(self, address: PlaceAddress) -> str:
+        check_credentials(address.credentials, ())
         root, steps = self._steps(address)
         return str(PurePosixPath(root, *steps))
 
@@ -115,7 +116,7 @@ class FolderPlace:
             return None
         return _file(name, found) if stat.S_ISREG(found.st_mode) else None
 
-    async def read(self, file: PlaceFile) -> AsyncIterator[bytes]:
+    async def read(self, file: PlaceFile) -> AsyncGenerator[bytes, None]:
         number = await asyncio.to_thread(self._open, file.name)
         try:
             size = 0
@@ -179,7 +180,7 @@ class FolderPlace:
         self._make_folders(folder)
         old_folder, _, old = file.name.rpartition("/")
         with self._folder(old_folder) as source, self._folder(folder) as target:
-            for free in _names(base):
+            for free in numbered_names(base):
                 try:
                     # Unlike a rename, a link never replaces a file.
                     os.link(old, free, src_dir_fd=source, dst_dir_fd=target, follow_symlinks=False)
@@ -265,14 +266,6 @@ def _file(name: str, found: os.stat_result) -> PlaceFile:
         datetime.fromtimestamp(found.st_mtime, UTC),
         max(0.0, time.time() - changed / 1e9),
     )
-
-
-def _names(base: str) -> Iterator[str]:
-    """The name, and further ones for when it is taken."""
-    stem, dot, suffix = base.rpartition(".")
-    yield base
-    for number in range(2, _MOST_TAKEN_NAMES):
-        yield f"{stem} ({number}){dot}{suffix}" if stem else f"{base} ({number})"
 
 
 def _exists(name: str, folder: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any
 from uuid import UUID, uuid4
@@ -114,7 +114,7 @@ class Taking:
             raise file_too_large(limit)
         seconds = self._runtime.settings.watch_transfer_seconds
         try:
-            async with asyncio.timeout(seconds), aclosing(_pieces(self._place, file)) as pieces:
+            async with asyncio.timeout(seconds), aclosing(self._place.read(file)) as pieces:
                 blob = await self._runtime.blobs.put(pieces, limit)
         except TimeoutError:
             raise Unavailable(
@@ -182,8 +182,3 @@ class Taking:
             with suppress(*TRANSIENT_DB_ERRORS):
                 async with self._runtime.db.transaction() as conn:
                     await files.renew(conn, file_id, claim, _CLAIM_SECONDS)
-
-
-async def _pieces(place: Place, file: PlaceFile) -> AsyncGenerator[bytes, None]:
-    async for piece in place.read(file):
-        yield piece

@@ -75,7 +75,7 @@ def add(
     """Connect a shop, and test the connection."""
     order = {
         "name": name, "provider": provider, "address": address,
-        "credentials": _credentials(credential),
+        "credentials": parse_credentials(credential),
     }  # fmt: skip
     made, tested = asyncio.run(_add(order, org))
     if json:
@@ -132,7 +132,7 @@ def run_test(connection: Id, json: printing.Json = False) -> None:
 @app.command("rotate")
 def rotate(connection: Id, credential: Credentials = None) -> None:
     """Replace the credentials, all of them at once, and test the connection."""
-    order = {"credentials": _credentials(credential)}
+    order = {"credentials": parse_credentials(credential)}
     asyncio.run(_call("POST", f"/api/connections/{connection}/rotate", order))
     tested = asyncio.run(_call("POST", f"/api/connections/{connection}/test"))
     _print_test(tested)
@@ -172,7 +172,7 @@ def products(
     printing.columns(("ID", "STATUS", "PRICE", "TITLE"), rows)
 
 
-def _credentials(given: list[str] | None) -> dict[str, str]:
+def parse_credentials(given: list[str] | None) -> dict[str, str]:
     found = {}
     for one in given or ():
         name, equals, value = one.partition("=")

@@ -133,9 +133,11 @@ def refusal_reason(
     address: Address,
     port: int,
     own: Container[Address] = frozenset(),
+    usual_ports: Container[int] = frozenset(),
 ) -> str | None:
     """Why this address of the host must not be reached; None if it may. ``own`` are the addresses
-    of this machine: its other services are private, so an allowed network does not include them."""
+    of this machine: its other services are private, so an allowed network does not include them.
+    ``usual_ports`` are allowed besides those of web servers."""
     covering = [one for one in exempt if one.covers(host, address, port)]
     if covering and (address not in own or any(one.names(address) for one in covering)):
         return None
@@ -143,4 +145,4 @@ def refusal_reason(
         return "its host is not on the public internet"
     if address in own:
         return "its host is this server itself"
-    return None if is_web_port(port) else f"port {port} is not"
+    return None if is_web_port(port) or port in usual_ports else f"port {port} is not"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 
 MAX_NAME = 500
 MAX_DEPTH = 8
@@ -10,6 +11,7 @@ MAX_DEPTH = 8
 DONE_FOLDER = "done"
 # A file with this suffix says that the file without it is complete.
 DONE_MARKER = ".done"
+_MAX_NUMBERED = 1000
 # Suffixes that programs give to files they are still writing.
 _UNFINISHED = (".part", ".partial", ".tmp", ".temp", ".filepart", ".crdownload", "~")
 
@@ -34,6 +36,16 @@ def is_unfinished(name: str) -> bool:
     """Whether the name says that the file is hidden or still being written."""
     base = name.rpartition("/")[2]
     return base.startswith(".") or base.lower().endswith(_UNFINISHED)
+
+
+def numbered_names(name: str) -> Iterator[str]:
+    """The name, and further ones for when it is taken."""
+    folder, slash, base = name.rpartition("/")
+    stem, dot, suffix = base.rpartition(".")
+    yield name
+    for number in range(2, _MAX_NUMBERED):
+        numbered = f"{stem} ({number}){dot}{suffix}" if stem else f"{base} ({number})"
+        yield f"{folder}{slash}{numbered}"
 
 
 def patterns_of(text: str) -> list[str]:

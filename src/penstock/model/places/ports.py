@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -82,8 +82,9 @@ class Place(Protocol):
     async def find(self, name: str) -> PlaceFile | None:
         """The file as it is now."""
 
-    def read(self, file: PlaceFile) -> AsyncIterator[bytes]:
-        """The content in pieces. Raises `Unavailable` where it ends early."""
+    def read(self, file: PlaceFile) -> AsyncGenerator[bytes, None]:
+        """The content in pieces; close it before the place is used again. Raises `Unavailable`
+        where it ends early."""
 
     async def put(self, name: str, chunks: AsyncIterator[bytes]) -> int:
         """Write a file, complete or not at all; an older one with this name is replaced. Returns
