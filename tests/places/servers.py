@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import asyncssh
+import httpx2
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -54,8 +55,11 @@ def s3_server(port: int = 0) -> Iterator[str]:
     """The endpoint."""
     server = ThreadedMotoServer("127.0.0.1", port, verbose=False)
     server.start()
+    endpoint = "http://{}:{}".format(*server.get_host_and_port())
+    # Servers of one process share their buckets.
+    httpx2.post(f"{endpoint}/moto-api/reset").raise_for_status()
     try:
-        yield "http://{}:{}".format(*server.get_host_and_port())
+        yield endpoint
     finally:
         server.stop()
 

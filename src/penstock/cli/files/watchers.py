@@ -47,7 +47,7 @@ def add(
         raise typer.BadParameter("--config is no JSON") from error
     given |= {key: v for key, v in (("intent", intent), ("source", source)) if v is not None}
     job = {"pipeline": pipeline, "config": given, "profile": profile}
-    order = {
+    order: dict[str, Any] = {
         "name": name or address[:200], "kind": kind, "address": address, "pattern": pattern,
         "then": then, "completeBy": "marker" if marker else "unchanged", "job": job,
         "credentials": parse_credentials(credential),
