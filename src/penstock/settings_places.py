@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings
 
 from penstock.settings_monitor import Texts
 
 
 class PlaceSettings(BaseSettings):
+    blobs_url: str | None = Field(
+        None,
+        pattern=r"^s3://[a-z0-9][a-z0-9.-]{2,62}(/[^?#]*)?(\?[^#]*)?$",
+        description="Keeps files in a bucket (`s3://bucket/prefix?region=eu-central-1`, or"
+        " `?endpoint=https://…` of a compatible service); unset: in the data folder.",
+    )
+    blobs_access_key_id: str | None = Field(
+        None,
+        description="Key of the bucket; unset: that of the environment (`AWS_ACCESS_KEY_ID`) or of"
+        " the machine's role.",
+    )
+    blobs_secret_access_key: SecretStr | None = Field(None, description="The secret of that key.")
     watch_roots: Texts = Field(
         (),
         description="Folders below which folders of this server may be watched and written to;"

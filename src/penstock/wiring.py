@@ -21,6 +21,7 @@ from penstock.app.retention.service import Retention
 from penstock.app.schedules.service import Scheduler
 from penstock.app.watchers.service import WatchService
 from penstock.blobs.local import LocalBlobs
+from penstock.blobs.s3 import BucketConfig, S3Blobs
 from penstock.brokers import BROKERS
 from penstock.engine.effects import EffectRegistry
 from penstock.engine.failpoints import FAILPOINT, Failpoints
@@ -59,6 +60,7 @@ from penstock.model.network.token_bucket import Rate
 from penstock.model.pipeline import Pipeline
 from penstock.model.places.ports import PlaceKind
 from penstock.model.ports import (
+    Blobs,
     Call,
     Connections,
     JobRows,
@@ -198,7 +200,7 @@ async def open_runtime(
             effects=effect_registry(known.values()),
             providers={one.key: one for one in PROVIDERS},
             ports=_ports(settings, db, sealer),
-            blobs=LocalBlobs(settings.blob_dir),
+            blobs=_blobs(settings),
             children=pools.work,
             preview_children=pools.previews,
             picture_children=pools.pictures,
@@ -269,6 +271,17 @@ def _source_search(calls: CallLimiter, fetcher: Fetcher, children: ChildPool) ->
         )  # fmt: skip
 
     return SourceTests(fetcher, children, enter)
+
+
+def _blobs(settings: Settings) -> Blobs:
+    if settings.blobs_url is None:
+        return LocalBlobs(settings.blob_dir)
+    secret = settings.blobs_secret_access_key
+    key = None if secret is None else secret.get_secret_value()
+    register_secret(key or "")
+    return S3Blobs(
+        BucketConfig(settings.blobs_url, settings.blobs_access_key_id, key), settings.blob_dir
+    )
 
 
 def _places(settings: Settings, fetcher: Fetcher) -> AllPlaces:
