@@ -66,6 +66,7 @@ export interface JobSearch {
   tab?: string;
   statuses?: string;
   code?: string;
+  problem?: string;
   q?: string;
   row?: number;
 }
@@ -74,7 +75,7 @@ const job = createRoute({
   getParentRoute: () => inside,
   path: "/jobs/$jobId",
   validateSearch: (search: Record<string, unknown>): JobSearch => ({
-    ...texts(search, "tab", "statuses", "code", "q"),
+    ...texts(search, "tab", "statuses", "code", "problem", "q"),
     ...(Number.isInteger(search.row) && Number(search.row) > 0 ? { row: Number(search.row) } : {}),
   }),
   component: lazyRouteComponent(() => import("./pages/job/job")),

@@ -51,6 +51,23 @@ async def test_pages_from_first_to_last(client: httpx2.AsyncClient, bench: Bench
     assert (one.input, one.job_type, one.locked_by) == ({"row": 6}, "noop", None)
 
 
+async def test_rows_with_a_problem_in_a_cell(client: httpx2.AsyncClient, bench: Bench) -> None:
+    content = (
+        b"sku,title,gtin,stock\n1,Hammer,4006381333931,1\n2,Nail,4006381333932,2\n3,Saw,,many\n"
+    )
+    answer = await client.post("/api/jobs", files=file_of(content))
+    await bench.work()
+    job = answer.json()["jobId"]
+
+    async def rows(query: str) -> list[int]:
+        return [item.row_no for item in await all_items(client, job, query)]
+
+    assert await rows("problem=GTIN_CHECK_DIGIT") == [2]
+    assert await rows("problem=*") == [2, 3]
+    assert await rows("problem=*&statuses=ERROR") == []
+    assert await rows("problem=PRICE_NEGATIVE") == []
+
+
 async def test_cells_carry_the_names_of_their_columns(
     client: httpx2.AsyncClient, bench: Bench
 ) -> None:

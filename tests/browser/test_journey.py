@@ -42,16 +42,22 @@ async def test_from_sign_in_to_export_and_undo(
     plan = page.get_by_role("region", name="What will happen")
     await expect(plan).to_contain_text("Nothing is written to the catalog")
     await page.get_by_label("Create and update").check()
-    await expect(plan).to_contain_text("29 products are created")
-    await expect(plan).to_contain_text("6 rows end as an error")
+    await expect(plan).to_contain_text("32 products are created")
+    await expect(plan).to_contain_text("3 rows end as an error")
+    await expect(plan).to_contain_text("warnings: values that cannot be read are left empty")
     await expect(plan).to_contain_text("It takes a few seconds")
     await page.get_by_role("button", name="Start the import").click()
 
     await expect(page.get_by_role("heading", name="sample.csv")).to_be_visible()
-    await expect(page.get_by_role("link", name="Error 6")).to_be_visible()
+    await expect(page.get_by_role("link", name="Error 3")).to_be_visible()
     await fix_a_row(page)
-    await expect(page.get_by_role("link", name="Error 5")).to_be_visible()
+    await expect(page.get_by_role("link", name="Error 2")).to_be_visible()
 
+    await page.get_by_role("tab", name="Warnings").click()
+    await page.get_by_role("link", name="GTIN_CHECK_DIGIT").click()
+    await expect(page).to_have_url(re.compile("problem=GTIN_CHECK_DIGIT"))
+    await expect(page.get_by_role("row").filter(has_text="4001234528048")).to_be_visible()
+    await page.get_by_role("tab", name="Results").click()
     await page.get_by_role("button", name="Export").click()
     async with page.expect_download() as download:
         await page.get_by_role("menuitem", name="Excel .xlsx").click()
@@ -67,9 +73,9 @@ async def test_from_sign_in_to_export_and_undo(
 
     await page.get_by_role("button", name="More actions").click()
     await page.get_by_role("menuitem", name="Undo the import").click()
-    await expect(page.get_by_role("dialog")).to_contain_text("30 products it made will be removed")
+    await expect(page.get_by_role("dialog")).to_contain_text("33 products it made will be removed")
     await page.get_by_role("button", name="Undo the import").click()
-    await expect(page.get_by_text("30 products restored")).to_be_visible()
+    await expect(page.get_by_text("33 products restored")).to_be_visible()
 
 
 async def test_the_same_file_again_and_what_it_lacks(
@@ -104,6 +110,7 @@ async def test_the_same_file_again_and_what_it_lacks(
 
 async def fix_a_row(page: Page) -> None:
     """The price of row 18, in the grid itself."""
+    await expect(page.get_by_role("tab", name="Warnings")).to_be_visible()
     await page.get_by_role("tab", name="Errors").click()
     cell = page.get_by_role("row").filter(has_text="PS-1018").get_by_text("12,3,4", exact=True)
     await cell.dblclick()

@@ -136,7 +136,7 @@ NEGATIVE = ["A-1", "Bolt", "-9.99", "", ""]
     ],
 )
 def test_a_value_that_does_not_fit(contract: str, verdict: str) -> None:
-    assert check(BAD, contract=contract)[0] == verdict
+    assert check(BAD, contract=contract, strict=("*",))[0] == verdict
 
 
 def test_unreadable_values_of_optional_fields_stay_empty_with_a_warning() -> None:
@@ -149,10 +149,51 @@ def test_unreadable_values_of_optional_fields_stay_empty_with_a_warning() -> Non
     assert "price" not in row.product
 
 
+def test_by_default_an_unreadable_price_is_an_error_and_other_fields_stay_empty() -> None:
+    verdict, row = check(BAD)
+    assert (verdict, codes(row)) == ("valid", ["GTIN_CHECK_DIGIT"])
+    assert "gtin" not in row.product["identifiers"]
+    verdict, row = check(["A-1", "Bolt", "12,9O", "", ""])
+    assert verdict == "invalid"
+
+
+LOCAL_FILES = [
+    (["Artikelnummer", "Bezeichnung", "Preis EUR", "EAN", "Bestand"],
+     ["H-1", "Schraube M8", "0,12", "n.v.", "Auslauf"]),
+    (["Indeks", "Nazwa", "Cena netto PLN", "EAN", "Stan"],
+     ["K-1", "Śruba M8", "0,12", "brak", "końcówka serii"]),
+    (["Référence", "Désignation", "Prix EUR", "EAN", "Stock"],
+     ["V-1", "Vis M8", "0,12", "4006381333932", "environ trois"]),
+    (["SKU", "Title", "Price USD", "GTIN", "Stock"],
+     ["B-1", "Bolt M8", "0.12", "TBC", "several boxes"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("header", "cells"), LOCAL_FILES)
+def test_a_bad_cell_of_an_optional_field_keeps_the_product(
+    header: list[str], cells: list[str]
+) -> None:
+    targets = (
+        "identifiers.sku",
+        "title",
+        "price.amount",
+        "identifiers.gtin",
+        "availability.quantity",
+    )
+    columns = {name: ColumnRule(target) for name, target in zip(header, targets, strict=True)}
+    plan = compile_plan(header, Profile("t", columns=columns))
+    row = normalise(plan, cells)
+    assert compile_validator(plan).check(row, cells) == "valid"
+    assert row.product["title"] == cells[1]
+    assert row.product["price"]["amount"] == "0.12"
+    assert "gtin" not in row.product["identifiers"]
+    assert {one.severity for one in row.problems} <= {"warning"}
+
+
 @pytest.mark.parametrize(
     "options",
     [
-        {},
+        {"strict": ("*",)},
         {"strict": ("gtin",)},
         {"strict": (), "required": ("gtin",)},
         {"strict": (), "key": "gtin"},

@@ -6,13 +6,15 @@ import { fieldLabel } from "../lib/labels";
 import {
   doubledFields,
   fieldsQuery,
+  freeTarget,
   type MappedColumn,
   type Mapping,
   missingFields,
   type ProductField,
+  TIER,
   targetOf,
 } from "../lib/mapping";
-import { Select } from "./field";
+import { Input, Select } from "./field";
 
 interface Props {
   columns: MappedColumn[];
@@ -26,9 +28,12 @@ const CUSTOM = "#custom";
 export function MappingTable({ columns, mapping, onChange }: Props) {
   const fields = useQuery(fieldsQuery).data?.items ?? [];
   const missing = missingFields(columns, mapping, fields);
-  const doubled = doubledFields(columns, mapping, fields);
+  const doubled = doubledFields(columns, mapping);
   const set = (column: MappedColumn, value: string) =>
-    onChange({ ...mapping, [column.column]: value === CUSTOM ? null : value });
+    onChange({
+      ...mapping,
+      [column.column]: value === CUSTOM ? null : freeTarget(value, column, columns, mapping, fields),
+    });
   return (
     <div className="space-y-3">
       {fields.length > 0 && missing.length > 0 && (
@@ -77,6 +82,7 @@ export function MappingTable({ columns, mapping, onChange }: Props) {
                     column={column}
                     value={targetOf(column, mapping)}
                     fields={fields}
+                    conflict={doubled.includes(targetOf(column, mapping) ?? "")}
                     onChange={set}
                   />
                 </td>
@@ -109,30 +115,56 @@ interface TargetProps {
   column: MappedColumn;
   value: string | null;
   fields: ProductField[];
+  /** Another column fills the same field. */
+  conflict: boolean;
   onChange: (column: MappedColumn, value: string) => void;
 }
 
-function TargetSelect({ column, value, fields, onChange }: TargetProps) {
+function TargetSelect({ column, value, fields, conflict, onChange }: TargetProps) {
+  const tier = TIER.exec(value ?? "");
   const known = value === null || value === "ignore" || fields.some((field) => field.target === value);
   return (
-    <Select
-      aria-label={`Field that ${column.column} fills`}
-      value={value ?? CUSTOM}
-      onChange={(event) => onChange(column, event.target.value)}
-      className={cn(value === "ignore" && "text-ink-3")}
-    >
-      <option value={CUSTOM}>Custom field, kept as it is</option>
-      <option value="ignore">Leave out</option>
-      {!known && value && <option value={value}>{fieldLabel(value)}</option>}
-      <optgroup label="Fields of a product">
-        {fields.map((field) => (
-          <option key={field.target} value={field.target} title={field.description}>
-            {fieldLabel(field.target)}
-            {field.required ? " (required)" : ""}
-          </option>
-        ))}
-      </optgroup>
-    </Select>
+    <>
+      <Select
+        aria-invalid={conflict || undefined}
+        aria-label={`Field that ${column.column} fills`}
+        value={value ?? CUSTOM}
+        onChange={(event) => onChange(column, event.target.value)}
+        className={cn(value === "ignore" && "text-ink-3")}
+      >
+        <option value={CUSTOM}>Custom field, kept as it is</option>
+        <option value="ignore">Leave out</option>
+        <option value={tier ? tier[0] : "price.tiers.10"}>Price from a quantity</option>
+        {!known && !tier && value && <option value={value}>{fieldLabel(value)}</option>}
+        <optgroup label="Fields of a product">
+          {fields.map((field) => (
+            <option key={field.target} value={field.target} title={field.description}>
+              {fieldLabel(field.target)}
+              {field.required ? " (required)" : ""}
+            </option>
+          ))}
+        </optgroup>
+      </Select>
+      {tier && (
+        <label className="mt-1 flex items-center gap-2 text-xs text-ink-2">
+          from quantity
+          <Input
+            type="number"
+            min={1}
+            max={9_999_999}
+            className="h-7 w-24"
+            key={tier[1]}
+            defaultValue={tier[1]}
+            aria-label={`Quantity from which ${column.column} applies`}
+            onBlur={(event) => {
+              const quantity = Math.floor(Number(event.target.value));
+              if (quantity >= 1 && quantity <= 9_999_999) onChange(column, `price.tiers.${quantity}`);
+            }}
+          />
+        </label>
+      )}
+      {conflict && <p className="mt-1 text-xs text-error">Another column fills this field, too.</p>}
+    </>
   );
 }
 

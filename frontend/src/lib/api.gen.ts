@@ -8564,6 +8564,8 @@ export interface operations {
                 statuses?: components["schemas"]["ItemStatus"][];
                 /** @description Items with this error only. */
                 code?: string;
+                /** @description Items with this problem in a cell, as an error or a warning; `*`: with any. */
+                problem?: string;
                 /** @description Items with this text in their input or result, capitals or not. */
                 q?: string;
                 /** @description Changed then or later. */
@@ -31123,7 +31125,7 @@ export interface operations {
                     pauseAfter?: number;
                     /**
                      * Action
-                     * @description What is done. `kind` is `file` (`url`, `pipeline`, `profile`), `shop` (`connectionId`, `all`), `crawl` (`companies`) or `research` (`query`, `sources`), each with `config` and `priority` of the job.
+                     * @description What is done. `kind` is `file` (`url`, `pipeline`, `profile`), `shop` (`connectionId`, `all`), `crawl` (`companies`), `research` (`query`, `sources`), each with `config` and `priority` of the job; `scan` (`watcherId`); or `export` (`what`, `format`, `fileName`, `to`).
                      * @example {
                      *       "kind": "file",
                      *       "profile": "acme",
@@ -31722,7 +31724,7 @@ export interface operations {
                     pauseAfter?: number;
                     /**
                      * Action
-                     * @description What is done. `kind` is `file` (`url`, `pipeline`, `profile`), `shop` (`connectionId`, `all`), `crawl` (`companies`) or `research` (`query`, `sources`), each with `config` and `priority` of the job.
+                     * @description What is done. `kind` is `file` (`url`, `pipeline`, `profile`), `shop` (`connectionId`, `all`), `crawl` (`companies`), `research` (`query`, `sources`), each with `config` and `priority` of the job; `scan` (`watcherId`); or `export` (`what`, `format`, `fileName`, `to`).
                      * @example {
                      *       "kind": "file",
                      *       "profile": "acme",

@@ -5,6 +5,8 @@ import { client, type Item, type ItemStatus, ok } from "./api";
 export interface ItemFilter {
   statuses: ItemStatus[];
   code?: string;
+  /** The code of a problem in a cell, or `*`. */
+  problem?: string;
   q?: string;
 }
 
@@ -25,6 +27,7 @@ export function fetchItems(jobId: string, filter: ItemFilter): FetchPage {
     const query: Record<string, unknown> = { fromRow, pageSize: PAGE };
     if (filter.statuses.length) query.statuses = filter.statuses;
     if (filter.code) query.code = filter.code;
+    if (filter.problem) query.problem = filter.problem;
     if (filter.q) query.q = filter.q;
     const page = await ok(
       client.GET("/api/jobs/{job_id}/items", { params: { path: { job_id: jobId }, query }, signal }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { doubledFields, type MappedColumn, missingFields, type ProductField } from "./mapping";
+import { doubledFields, freeTarget, type MappedColumn, missingFields, type ProductField } from "./mapping";
 
 const field = (target: string, more: Partial<ProductField> = {}): ProductField => ({
   target,
@@ -29,9 +29,15 @@ describe("mapping", () => {
       column("A", "title"),
       column("B", "title"),
       column("C", "images"),
-      column("D", "images"),
+      column("D", "images.2"),
     ];
-    expect(doubledFields(columns, {}, fields)).toEqual(["title"]);
-    expect(doubledFields(columns, { B: "ignore" }, fields)).toEqual([]);
+    expect(doubledFields(columns, {})).toEqual(["title"]);
+    expect(doubledFields(columns, { B: "ignore" })).toEqual([]);
+  });
+
+  it("numbers further columns of a field that takes several", () => {
+    const columns = [column("A", "images"), column("B", "images.2"), column("C", null)];
+    expect(freeTarget("images", columns[2] as MappedColumn, columns, {}, fields)).toBe("images.3");
+    expect(freeTarget("title", columns[2] as MappedColumn, columns, {}, fields)).toBe("title");
   });
 });

@@ -39,13 +39,34 @@ export function missingFields(columns: MappedColumn[], mapping: Mapping, fields:
     );
 }
 
+/** The target for a column that is set to a field: further columns of a field that takes several are
+ * numbered, as `images.2`. */
+export function freeTarget(
+  chosen: string,
+  column: MappedColumn,
+  columns: MappedColumn[],
+  mapping: Mapping,
+  fields: ProductField[],
+): string {
+  if (!fields.some((field) => field.many && field.target === chosen)) return chosen;
+  const taken = new Set(
+    columns.filter((one) => one.column !== column.column).map((one) => targetOf(one, mapping)),
+  );
+  if (!taken.has(chosen)) return chosen;
+  let number = 2;
+  while (taken.has(`${chosen}.${number}`)) number += 1;
+  return `${chosen}.${number}`;
+}
+
+/** A column that has the price from a quantity up: `price.tiers.10`. */
+export const TIER = /^price\.tiers\.([0-9]{1,7})$/;
+
 /** Fields that more than one column would fill, though only one may. */
-export function doubledFields(columns: MappedColumn[], mapping: Mapping, fields: ProductField[]): string[] {
-  const many = new Set(fields.filter((field) => field.many).map((field) => field.target));
+export function doubledFields(columns: MappedColumn[], mapping: Mapping): string[] {
   const seen = new Map<string, number>();
   for (const column of columns) {
     const target = targetOf(column, mapping);
     if (target && target !== "ignore") seen.set(target, (seen.get(target) ?? 0) + 1);
   }
-  return [...seen].filter(([target, times]) => times > 1 && !many.has(target)).map(([target]) => target);
+  return [...seen].filter(([, times]) => times > 1).map(([target]) => target);
 }

@@ -143,8 +143,8 @@ def kind_of(target: str) -> Kind:
 
 
 def field_of(target: str) -> Field:
-    """The field that a target adds to: `images` for `images.3`."""
-    while target not in BY_TARGET:
+    """The field that a target adds to: `images` for `images.3`. KeyError if there is none."""
+    while target not in BY_TARGET and "." in target:
         target = target.rpartition(".")[0]
     return BY_TARGET[target]
 

@@ -5,6 +5,7 @@ import {
   ChevronsUp,
   Copy,
   Ellipsis,
+  Import,
   Pause,
   Play,
   RotateCw,
@@ -26,11 +27,12 @@ import { isEnrichment } from "../../lib/lookup";
 import { useCanWrite } from "../../lib/session";
 import { isLive } from "../../lib/states";
 import { ExportMenu } from "./export-menu";
+import { canBeImported, ImportChecked } from "./import-checked";
 import { ProcessNow } from "./process-now";
 import { columnsToMap, Remap } from "./remap";
 import { Undo } from "./undo";
 
-type Asking = "cancel" | "reprocess" | "undo" | "remap" | null;
+type Asking = "cancel" | "import" | "reprocess" | "undo" | "remap" | null;
 
 /** What can be done with the job as it is now. */
 export function Controls({ job }: { job: FullJob }) {
@@ -118,6 +120,11 @@ export function Controls({ job }: { job: FullJob }) {
           <RotateCw aria-hidden /> Reprocess
         </Button>
       )}
+      {canBeImported(job) && (
+        <Button look="primary" onClick={() => setAsking("import")}>
+          <Import aria-hidden /> Import …
+        </Button>
+      )}
       <ExportMenu job={job} />
       <Menu
         trigger={
@@ -202,6 +209,7 @@ export function Controls({ job }: { job: FullJob }) {
         </p>
       </Confirm>
       {asking === "undo" && <Undo job={job} onClose={close} />}
+      {asking === "import" && <ImportChecked job={job} onClose={close} />}
       {asking === "remap" && <Remap job={job} onClose={close} />}
       {error !== null && <ErrorNote error={error} className="basis-full" />}
     </>

@@ -1,9 +1,7 @@
-import { Link } from "@tanstack/react-router";
 import { CircleCheck } from "lucide-react";
 import { EmptyState } from "../../components/empty";
 import type { FullJob } from "../../lib/api";
-import { cn } from "../../lib/cn";
-import { count } from "../../lib/format";
+import { CodeChips } from "./code-chips";
 import { Rows } from "./rows";
 
 interface Props {
@@ -18,31 +16,14 @@ export function Errors({ job, code, q, row }: Props) {
   const codes = Object.entries(job.errors).sort((a, b) => b[1] - a[1]);
   return (
     <div className="flex min-h-0 flex-1 flex-col gap-3">
-      {codes.length > 0 && (
-        <ul
-          className="flex gap-2 max-sm:-m-1 max-sm:overflow-x-auto max-sm:p-1 sm:flex-wrap"
-          aria-label="Errors by code"
-        >
-          {codes.map(([one, many]) => (
-            <li key={one} className="shrink-0">
-              <Link
-                to="/jobs/$jobId"
-                params={{ jobId: job.id }}
-                search={(now) => ({ ...now, code: code === one ? undefined : one })}
-                replace
-                aria-current={code === one ? "true" : undefined}
-                className={cn(
-                  "flex items-center gap-2 rounded-md border border-error/30 bg-surface px-3 py-1 hover:bg-hover",
-                  code === one && "bg-error-bg outline-2 outline-accent",
-                )}
-              >
-                <span className="font-mono text-xs">{one}</span>
-                <span className="text-sm font-semibold text-error">{count(many)}</span>
-              </Link>
-            </li>
-          ))}
-        </ul>
-      )}
+      <CodeChips
+        job={job}
+        label="Errors by code"
+        tone="error"
+        codes={codes.map(([one, many]) => ({ code: one, many }))}
+        chosen={code}
+        search={(one) => ({ code: one })}
+      />
       <Rows
         job={job}
         filter={code ? { statuses: [], code, q } : { statuses: ["ERROR", "NOT_FOUND"], q }}

@@ -27,9 +27,10 @@ import { Proposals, ProposalsNote } from "./proposals";
 import { Rows } from "./rows";
 import { Summary } from "./summary";
 import { Waiting } from "./waiting";
+import { Warnings, warningsOf } from "./warnings";
 
 const STATUSES: ItemStatus[] = ["PENDING", "PROCESSING", "DONE", "ERROR", "NOT_FOUND", "SKIPPED"];
-const TABS = ["results", "proposals", "pending", "errors", "events", "summary"] as const;
+const TABS = ["results", "proposals", "pending", "errors", "warnings", "events", "summary"] as const;
 
 export default function JobPage() {
   const { jobId } = useParams({ from: "/inside/jobs/$jobId" });
@@ -83,6 +84,7 @@ function Shown({ job }: { job: FullJob }) {
   const waiting = job.counters.pending + job.counters.processing;
   const common = { job, row: search.row, q: search.q };
   const filled = tab !== "events" && tab !== "summary" && tab !== "proposals";
+  const warnings = warningsOf(job);
   const error = job.lastError as { code?: string; message?: string } | null;
   return (
     <Page
@@ -127,6 +129,16 @@ function Shown({ job }: { job: FullJob }) {
             : []),
           { value: "pending", label: <Counted label="Pending" value={waiting} /> },
           { value: "errors", label: <Counted label="Errors" value={failed} /> },
+          ...(warnings.length > 0
+            ? [
+                {
+                  value: "warnings",
+                  label: (
+                    <Counted label="Warnings" value={warnings.reduce((sum, one) => sum + one.count, 0)} />
+                  ),
+                },
+              ]
+            : []),
           { value: "events", label: "Events" },
           { value: "summary", label: "Summary" },
         ]}
@@ -163,6 +175,7 @@ function Shown({ job }: { job: FullJob }) {
           {tab === "proposals" && <Proposals job={job} />}
           {tab === "pending" && <Waiting {...common} />}
           {tab === "errors" && <Errors {...common} code={search.code} />}
+          {tab === "warnings" && <Warnings {...common} warnings={warnings} problem={search.problem} />}
           {tab === "events" && <Events job={job} />}
           {tab === "summary" && <Summary job={job} />}
         </TabPanel>

@@ -42,7 +42,7 @@ interface Props {
 
 /** How many rows match, where the job's own counters tell; null where nobody has counted. */
 export function matching(job: FullJob, filter: ItemFilter): number | null {
-  if (filter.q) return null;
+  if (filter.q || filter.problem) return null;
   if (filter.code) return filter.statuses.length ? null : (job.errors[filter.code] ?? 0);
   if (!filter.statuses.length) return job.counters.total;
   return filter.statuses.reduce((sum, status) => sum + job.counters[COUNTER_OF[status]], 0);
@@ -58,7 +58,7 @@ export function Rows({ job, filter, row, view: firstView, extra = [], empty }: P
   const [editError, setEditError] = useState<unknown>(null);
   const grid = useRef<GridHandle>(null);
   const key = JSON.stringify(filter);
-  const dense = !filter.statuses.length && !filter.code && !filter.q;
+  const dense = !filter.statuses.length && !filter.code && !filter.problem && !filter.q;
   const pages = useMemo(() => new ItemPages(fetchItems(job.id, filter), dense), [job.id, key]);
   useEffect(() => () => pages.close(), [pages]);
   useSyncExternalStore(pages.subscribe, () => pages.version);
@@ -127,7 +127,10 @@ export function Rows({ job, filter, row, view: firstView, extra = [], empty }: P
   useShortcuts("Rows", {
     j: ["Go to the grid, next row", () => focusGrid(0)],
     ...(canWrite && {
-      x: ["Select all matching rows", () => setSelection({ all: true, rows: new Set(), last: null })],
+      x: [
+        "Select all matching rows",
+        () => known !== null && setSelection({ all: true, rows: new Set(), last: null }),
+      ],
     }),
   });
 

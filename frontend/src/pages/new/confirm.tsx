@@ -4,11 +4,11 @@ import { useMemo, useState } from "react";
 import { Button } from "../../components/button";
 import { ErrorNote } from "../../components/error-note";
 import { Field, Input, Select } from "../../components/field";
+import { IntentChoice } from "../../components/intent-choice";
 import { Card } from "../../components/page";
 import { client, ok, type Preview } from "../../lib/api";
-import { cn } from "../../lib/cn";
 import { randomId } from "../../lib/random";
-import { configOf, type Draft, type Intent } from "./draft";
+import { configOf, type Draft } from "./draft";
 import { WhatHappens } from "./what-happens";
 
 interface Props {
@@ -19,27 +19,7 @@ interface Props {
   change: (part: Partial<Draft>) => void;
 }
 
-const INTENTS: [Intent, string, string][] = [
-  ["check", "Check only", "Nothing is written. You can review and export the cleaned rows."],
-  [
-    "create",
-    "Create new products",
-    "Adds products that are not in the catalog. Existing products are not changed.",
-  ],
-  [
-    "update",
-    "Update existing products",
-    "Changes the mapped fields of existing products. Empty cells change nothing.",
-  ],
-  ["merge", "Create and update", "Adds new products and updates existing ones."],
-  [
-    "replace",
-    "Replace existing products",
-    "Existing products become exactly what the file contains; empty cells clear fields.",
-  ],
-  ["ignoreExisting", "Create, ignore existing", "Adds new products; rows of existing products are skipped."],
-];
-
+const STRICT: Record<string, string[] | undefined> = { empty: [], invalid: ["*"] };
 export function ConfirmStep({ preview, fileId, fileName, draft, change }: Props) {
   const navigate = useNavigate();
   const [busy, setBusy] = useState(false);
@@ -70,38 +50,19 @@ export function ConfirmStep({ preview, fileId, fileName, draft, change }: Props)
   };
   return (
     <div className="grid gap-4 lg:grid-cols-[2fr_1fr]">
-      <fieldset className="space-y-2">
-        <legend className="mb-2 text-base font-semibold">What may be written to the catalog?</legend>
-        {INTENTS.map(([value, label, told]) => (
-          <label
-            key={value}
-            className={cn(
-              "flex cursor-pointer items-start gap-3 rounded-md border bg-surface px-4 py-2.5 hover:border-line-strong",
-              draft.intent === value && "border-accent bg-accent-soft hover:border-accent",
-            )}
-          >
-            <input
-              type="radio"
-              name="intent"
-              value={value}
-              checked={draft.intent === value}
-              onChange={() =>
-                change({
-                  intent: value,
-                  // A check writes nothing, and so unpublishes nothing.
-                  ...(value === "check" && draft.missing === "unpublish" ? { missing: "report" } : {}),
-                })
-              }
-              className="mt-1 accent-(--accent)"
-            />
-            <span>
-              <span className="block text-sm font-medium">{label}</span>
-              <span className="block text-sm text-ink-2">{told}</span>
-            </span>
-          </label>
-        ))}
+      <div className="space-y-2">
+        <IntentChoice
+          value={draft.intent}
+          onChange={(intent) =>
+            change({
+              intent,
+              // A check writes nothing, and so unpublishes nothing.
+              ...(intent === "check" && draft.missing === "unpublish" ? { missing: "report" } : {}),
+            })
+          }
+        />
         <More draft={draft} change={change} />
-      </fieldset>
+      </div>
       <Card className="h-fit space-y-4 p-4">
         <h2 className="text-base font-semibold">The job</h2>
         <Field label="Name">
@@ -164,11 +125,14 @@ function More({ draft, change }: Pick<Props, "draft" | "change">) {
         {(ids) => (
           <Select
             {...ids}
-            value={draft.strict === undefined ? "" : "empty"}
-            onChange={(event) => change({ strict: event.target.value === "" ? undefined : [] })}
+            value={draft.strict === undefined ? "" : draft.strict.includes("*") ? "invalid" : "empty"}
+            onChange={(event) => change({ strict: STRICT[event.target.value] })}
           >
-            <option value="">Profile setting, else the row is invalid</option>
-            <option value="empty">Leave the field empty, with a warning</option>
+            <option value="">
+              Profile setting, else empty with a warning; a price makes the row invalid
+            </option>
+            <option value="empty">Leave every field empty, with a warning</option>
+            <option value="invalid">Make the row invalid</option>
           </Select>
         )}
       </Field>

@@ -1,8 +1,7 @@
 // What the wizard has asked so far. It survives a reload: the file is on the server, this is in the tab.
 import { useCallback, useState } from "react";
+import type { Intent } from "../../lib/intents";
 import type { Mapping } from "../../lib/mapping";
-
-export type Intent = "check" | "create" | "update" | "merge" | "replace" | "ignoreExisting";
 
 export interface Draft {
   encoding?: string;
@@ -26,6 +25,8 @@ export interface Draft {
   missing?: "report" | "unpublish";
   name?: string;
   priority: "high" | "medium" | "low";
+  /** The job that checked the whole file, and the choices it was started with. */
+  checked?: { jobId: string; config: string };
 }
 
 const EMPTY: Draft = { mapping: {}, intent: "check", priority: "medium" };
@@ -56,11 +57,17 @@ export function useDraft(file: string | undefined): [Draft, (change: Partial<Dra
 
 /** The job's config: what was said, and nothing that was not. */
 export function configOf(draft: Draft): Record<string, unknown> {
-  const { mapping, name: _name, priority: _priority, intent, ...rest } = draft;
+  const { mapping, name: _name, priority: _priority, checked: _checked, intent, ...rest } = draft;
   const config: Record<string, unknown> = Object.fromEntries(
     Object.entries(rest).filter(([, value]) => value !== undefined && value !== ""),
   );
   if (Object.keys(mapping).length) config.mapping = mapping;
   if (intent !== "check") config.intent = intent;
   return config;
+}
+
+/** The choices that decide what rows become, whatever is then written. */
+export function readingOf(draft: Draft): string {
+  const { intent: _intent, missing: _missing, ...config } = configOf(draft);
+  return JSON.stringify(config);
 }

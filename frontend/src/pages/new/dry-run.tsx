@@ -24,7 +24,7 @@ import { Changes } from "../job/changes";
 import { Links } from "../job/links";
 
 type Row = Preview["rows"][number];
-type Show = "all" | "problems" | "duplicates" | "changes" | "held" | "linked";
+type Show = "all" | "errors" | "warnings" | "duplicates" | "changes" | "held" | "linked";
 interface Problem {
   column?: string;
   value?: string;
@@ -54,9 +54,10 @@ export function DryRun({ preview }: { preview: Preview }) {
   const [show, setShow] = useState<Show>("all");
   const summary = preview.summary as Record<string, number>;
   const rows = useMemo(() => preview.rows.filter((row) => fits(row, show)), [preview.rows, show]);
-  const bad = preview.rows.filter((row) => fits(row, "problems")).length;
+  const many = (one: Show) => preview.rows.filter((row) => fits(row, one)).length;
   const figures: [string, number | undefined][] = [
     ["Valid", summary.valid],
+    ["With warnings", many("warnings")],
     ["Invalid", summary.invalid],
     ["New", summary.new],
     ["Changed", summary.changed],
@@ -73,7 +74,7 @@ export function DryRun({ preview }: { preview: Preview }) {
         {preview.rowsEstimated > preview.rowsSampled ? "about " : ""}
         {count(preview.rowsEstimated)} rows, worked out on the server. Nothing is written.
       </p>
-      <dl className="grid grid-cols-3 gap-2 sm:grid-cols-6">
+      <dl className="grid grid-cols-3 gap-2 sm:grid-cols-7">
         {figures.map(([label, value]) => (
           <div key={label} className="rounded-md border bg-surface px-3 py-1.5">
             <dt className="text-xs text-ink-2">{label}</dt>
@@ -87,7 +88,8 @@ export function DryRun({ preview }: { preview: Preview }) {
         onChange={setShow}
         options={[
           { value: "all", label: "All" },
-          { value: "problems", label: `Problems ${bad}` },
+          { value: "errors", label: `Errors ${many("errors")}` },
+          { value: "warnings", label: `Warnings ${many("warnings")}` },
           { value: "duplicates", label: `Duplicates ${summary.duplicate ?? 0}` },
           { value: "changes", label: `Changes ${summary.changed ?? 0}` },
           ...(summary.held ? [{ value: "held" as const, label: `Held back ${summary.held}` }] : []),
@@ -134,7 +136,8 @@ export function DryRun({ preview }: { preview: Preview }) {
 }
 
 function fits(row: Row, show: Show): boolean {
-  if (show === "problems") return serious(row).length > 0;
+  if (show === "errors") return problemsOf(row).some((one) => one.severity !== "warning");
+  if (show === "warnings") return problemsOf(row).some((one) => one.severity === "warning");
   if (show === "duplicates") return row.match === "duplicate";
   if (show === "changes") return row.match === "changed";
   if (show === "held") return row.match === "held";
@@ -142,19 +145,17 @@ function fits(row: Row, show: Show): boolean {
   return true;
 }
 
-/** What makes a row unusable, or at least is no mere remark. */
-function serious(row: Row): Problem[] {
-  return (row.problems as unknown as Problem[]).filter((one) => one.severity !== "warning");
+function problemsOf(row: Row): Problem[] {
+  return row.problems as unknown as Problem[];
 }
 
 function PreviewRow({ row, columns }: { row: Row; columns: string[] }) {
-  const problems = row.problems as unknown as Problem[];
-  const wrong = serious(row);
+  const problems = problemsOf(row);
   const [tone, word, Icon] = VERDICTS[row.verdict];
   const match = row.match ? MATCHES[row.match] : undefined;
   const MatchIcon = match?.[2];
   const cells = columns.filter((name) => name !== "match");
-  const more = wrong.length > 0 || row.changes.length > 0 || row.held !== null || row.links.length > 0;
+  const more = problems.length > 0 || row.changes.length > 0 || row.held !== null || row.links.length > 0;
   const marked = new Map(problems.map((one) => [shortName(one.target ?? ""), one]));
   return (
     <>
@@ -195,9 +196,9 @@ function PreviewRow({ row, columns }: { row: Row; columns: string[] }) {
         <tr>
           <td />
           <td colSpan={Math.min(8, cells.length + 2)} className="px-3 pb-2">
-            <ul className="space-y-0.5 text-xs text-error">
-              {wrong.map((one, place) => (
-                <li key={place}>
+            <ul className="space-y-0.5 text-xs">
+              {problems.map((one, place) => (
+                <li key={place} className={one.severity === "warning" ? "text-not-found" : "text-error"}>
                   <span className="font-mono">{one.code}</span>
                   {one.column && <strong> · {one.column}</strong>}: {one.message}
                 </li>

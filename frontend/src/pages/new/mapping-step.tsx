@@ -7,6 +7,8 @@ import { Field, Input, Select } from "../../components/field";
 import { MappingTable } from "../../components/mapping-table";
 import { toast } from "../../components/toast";
 import { type Preview, send } from "../../lib/api";
+import { cn } from "../../lib/cn";
+import { fieldLabel } from "../../lib/labels";
 import { type MappedColumn, targetOf } from "../../lib/mapping";
 import type { Draft } from "./draft";
 
@@ -18,6 +20,7 @@ interface Props {
 }
 
 export function MappingStep({ columns, preview, draft, change }: Props) {
+  const [typo, setTypo] = useState<string | null>(null);
   const profile = preview.profile as { name?: string; from?: string; version?: number };
   return (
     <div className="space-y-4">
@@ -28,7 +31,7 @@ export function MappingStep({ columns, preview, draft, change }: Props) {
       </p>
       {preview.questions.map((one) => (
         <Question
-          key={String(one.code)}
+          key={`${one.code} ${one.target ?? ""}`}
           question={one as unknown as Asked}
           onChoose={(column, target) => change({ mapping: { ...draft.mapping, [column]: target } })}
         />
@@ -40,7 +43,11 @@ export function MappingStep({ columns, preview, draft, change }: Props) {
         </p>
       ))}
       <div className="grid grid-cols-2 gap-4 lg:grid-cols-4">
-        <Field label="Currency" hint="Used where the file has none.">
+        <Field
+          label="Currency"
+          hint="Used where the file has none."
+          error={typo ? `“${typo}” is not a currency code such as EUR or USD.` : undefined}
+        >
           {(ids) => (
             <Input
               {...ids}
@@ -49,7 +56,9 @@ export function MappingStep({ columns, preview, draft, change }: Props) {
               defaultValue={draft.currency ?? ""}
               onBlur={(event) => {
                 const code = event.target.value.trim().toUpperCase();
-                change({ currency: /^[A-Z]{3}$/.test(code) ? code : undefined });
+                const good = code === "" || CURRENCIES.has(code);
+                setTypo(good ? null : code);
+                if (good) change({ currency: code || undefined });
               }}
             />
           )}
@@ -98,12 +107,17 @@ export function MappingStep({ columns, preview, draft, change }: Props) {
   );
 }
 
+const CURRENCIES = new Set(Intl.supportedValuesOf("currency"));
+
 interface Asked {
   message: string;
+  /** The field that no column is mapped to; without it, the products have no name at all. */
+  target?: string;
+  optional?: boolean;
   candidates: { column: string; samples: string[]; suggested: string }[];
 }
 
-/** Rows without a name are no products: which column says what they are? */
+/** A field that nearly every file has is mapped to no column: which one contains it? */
 function Question({
   question,
   onChoose,
@@ -111,30 +125,41 @@ function Question({
   question: Asked;
   onChoose: (column: string, target: string) => void;
 }) {
+  const name = called(question.target ?? "");
   return (
     <section
       role="alert"
-      aria-label="A question about the columns"
-      className="rounded-md border border-error/40 bg-error-bg px-4 py-3 text-sm"
+      aria-label={question.target ? `Which column is the ${name}?` : "A question about the columns"}
+      className={cn(
+        "rounded-md border px-4 py-3 text-sm",
+        question.optional ? "border-not-found/40 bg-not-found-bg" : "border-error/40 bg-error-bg",
+      )}
     >
-      <h2 className="font-semibold text-error">Which column names the products?</h2>
+      <h2 className={cn("font-semibold", question.optional ? "text-not-found" : "text-error")}>
+        {question.target ? `Which column is the ${name}?` : "Which column names the products?"}
+      </h2>
       <p className="mt-1">{question.message}</p>
       <ul className="mt-2 space-y-1.5">
         {question.candidates.slice(0, 5).map((one) => (
           <li key={one.column} className="flex flex-wrap items-center gap-2">
             <strong>{one.column}</strong>
             <span className="min-w-0 truncate text-ink-2">{one.samples.join(", ")}</span>
-            <Button size="sm" onClick={() => onChoose(one.column, "title")}>
-              Use as title
-            </Button>
-            <Button size="sm" onClick={() => onChoose(one.column, "identifiers.sku")}>
-              Use as SKU
-            </Button>
+            {(question.target ? [question.target] : ["title", "identifiers.sku"]).map((target) => (
+              <Button key={target} size="sm" onClick={() => onChoose(one.column, target)}>
+                Use as {called(target)}
+              </Button>
+            ))}
           </li>
         ))}
       </ul>
     </section>
   );
+}
+
+/** A field within a sentence: “price”, “SKU”. */
+function called(target: string): string {
+  const name = fieldLabel(target);
+  return name === name.toUpperCase() ? name : name.toLowerCase();
 }
 
 /** The supplier's next file, with these columns, is mapped by itself. */

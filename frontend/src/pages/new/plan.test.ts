@@ -7,6 +7,7 @@ const LOOKED: Looked = {
   exact: true,
   valid: 29,
   invalid: 6,
+  warned: 0,
   discarded: 0,
   new: 20,
   changed: 9,
@@ -32,6 +33,12 @@ describe("what a job is about to do", () => {
     expect(texts(LOOKED, { intent: "merge" })).toContain("9 products are changed, in the mapped fields.");
     expect(texts(LOOKED, { intent: "replace" })).toContain("9 products are replaced by what the file says.");
     expect(texts(LOOKED, { intent: "merge", winner: "last" }).at(-1)).toContain("the last of each");
+  });
+
+  it("says what is unpublished and what has warnings", () => {
+    const told = texts({ ...LOOKED, warned: 2 }, { intent: "merge", missing: "unpublish" });
+    expect(told).toContain("Products of this source that the file does not contain are unpublished.");
+    expect(told).toContain("2 rows have warnings: values that cannot be read are left empty.");
   });
 
   it("says so where nothing would change", () => {

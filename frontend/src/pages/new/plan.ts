@@ -1,7 +1,8 @@
 // What a job is about to do, worked out from the dry run of its first rows.
 import { count, plural } from "../../lib/format";
+import type { Intent } from "../../lib/intents";
 import { duration } from "../../lib/time";
-import type { Draft, Intent } from "./draft";
+import type { Draft } from "./draft";
 
 /** Rows a second where nothing was measured yet. A guess on the careful side. */
 export const GUESSED_RATE = 1000;
@@ -15,6 +16,8 @@ export interface Looked {
   exact: boolean;
   valid: number;
   invalid: number;
+  /** Rows that are valid, with warnings. */
+  warned: number;
   discarded: number;
   new: number;
   changed: number;
@@ -49,14 +52,14 @@ function rounded(ms: number): number {
 }
 
 export interface Line {
-  kind: "rows" | "write" | "leave" | "error" | "duplicate" | "held";
+  kind: "rows" | "write" | "leave" | "error" | "warning" | "duplicate" | "held";
   text: string;
 }
 
 const MAKES: ReadonlySet<Intent> = new Set(["create", "merge", "ignoreExisting"]);
 const CHANGES: ReadonlySet<Intent> = new Set(["update", "merge", "replace"]);
 
-export function planOf(looked: Looked, draft: Pick<Draft, "intent" | "winner">): Line[] {
+export function planOf(looked: Looked, draft: Pick<Draft, "intent" | "winner" | "missing">): Line[] {
   const many = (value: number) => (looked.shown > 0 ? Math.round((value * looked.total) / looked.shown) : 0);
   const about = (value: number, one: string, more?: string) =>
     `${looked.exact ? "" : "About "}${plural(value, one, more)}`;
@@ -97,6 +100,19 @@ export function planOf(looked: Looked, draft: Pick<Draft, "intent" | "winner">):
     lines.push({
       kind: "held",
       text: `${about(held, "row is", "rows are")} held back, since price or GTIN change too much. You can accept them afterwards, one by one or all.`,
+    });
+  }
+  if (draft.missing === "unpublish" && intent !== "check") {
+    lines.push({
+      kind: "write",
+      text: "Products of this source that the file does not contain are unpublished.",
+    });
+  }
+  const doubtful = many(looked.warned);
+  if (doubtful > 0) {
+    lines.push({
+      kind: "warning",
+      text: `${about(doubtful, "row has", "rows have")} warnings: values that cannot be read are left empty.`,
     });
   }
   const wrong = many(looked.invalid);

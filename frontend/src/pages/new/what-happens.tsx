@@ -9,19 +9,23 @@ import {
   Database,
   type LucideIcon,
   Table2,
+  TriangleAlert,
   Unplug,
 } from "lucide-react";
-import { client, ok, type Preview } from "../../lib/api";
+import { client, type FullJob, ok, type Preview } from "../../lib/api";
 import { cn } from "../../lib/cn";
 import { queueQuery } from "../../lib/queries";
+import { warningsOf } from "../job/warnings";
 import type { Draft } from "./draft";
-import { type Line, measuredRate, planOf, rateTold, timeTaken } from "./plan";
+import { type Line, type Looked, measuredRate, planOf, rateTold, timeTaken } from "./plan";
+import { useWholeCheck } from "./whole-check";
 
 const LOOKS: Record<Line["kind"], [LucideIcon, string]> = {
   rows: [Table2, "text-ink-3"],
   write: [CircleCheck, "text-done"],
   leave: [CircleMinus, "text-ink-3"],
   error: [CircleX, "text-error"],
+  warning: [TriangleAlert, "text-not-found"],
   duplicate: [Copy, "text-paused"],
   held: [CirclePause, "text-paused"],
 };
@@ -42,21 +46,29 @@ export function WhatHappens({ preview, draft }: { preview: Preview; draft: Draft
   });
   const workers = useQuery(queueQuery).data?.workers;
   const rate = measuredRate(recent.data?.items.map((job) => job.progress) ?? []);
-  const exact = preview.rowsEstimated <= preview.rows.length;
+  const checked = useWholeCheck(draft);
+  const whole = checked?.state === "done" ? checked : null;
+  const sample = preview.rowsEstimated <= preview.rows.length;
+  const exact = sample || whole !== null;
   const lines = planOf(
-    {
-      total: preview.rowsEstimated,
-      shown: preview.rows.length,
-      exact,
-      valid: summary.valid ?? 0,
-      invalid: summary.invalid ?? 0,
-      discarded: summary.discarded ?? 0,
-      new: summary.new ?? 0,
-      changed: summary.changed ?? 0,
-      unchanged: summary.unchanged ?? 0,
-      held: summary.held ?? 0,
-      duplicates: exact ? (summary.duplicate ?? 0) : (summary.duplicatesEstimate ?? null),
-    },
+    whole
+      ? wholeFile(whole)
+      : {
+          total: preview.rowsEstimated,
+          shown: preview.rows.length,
+          exact,
+          valid: summary.valid ?? 0,
+          invalid: summary.invalid ?? 0,
+          discarded: summary.discarded ?? 0,
+          new: summary.new ?? 0,
+          changed: summary.changed ?? 0,
+          unchanged: summary.unchanged ?? 0,
+          held: summary.held ?? 0,
+          warned: preview.rows.filter(
+            (row) => row.verdict === "valid" && row.problems.some((one) => one.severity === "warning"),
+          ).length,
+          duplicates: exact ? (summary.duplicate ?? 0) : (summary.duplicatesEstimate ?? null),
+        },
     draft,
   );
   return (
@@ -96,6 +108,26 @@ export function WhatHappens({ preview, draft }: { preview: Preview; draft: Draft
       )}
     </section>
   );
+}
+
+/** The same figures of a check of all rows. */
+function wholeFile(job: FullJob): Looked {
+  const summary = job.summary as unknown as Record<string, number>;
+  const total = job.counters.total;
+  return {
+    total,
+    shown: total,
+    exact: true,
+    valid: summary.valid ?? 0,
+    invalid: summary.invalid ?? 0,
+    warned: warningsOf(job).reduce((sum, one) => sum + one.count, 0),
+    discarded: 0,
+    new: summary.new ?? 0,
+    changed: summary.changed ?? 0,
+    unchanged: summary.unchanged ?? 0,
+    held: summary.held ?? 0,
+    duplicates: summary.duplicates ?? 0,
+  };
 }
 
 function Told({ icon: Icon, tone, children }: { icon: LucideIcon; tone: string; children: React.ReactNode }) {

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ArrowLeft, ArrowRight, Upload } from "lucide-react";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Button } from "../../components/button";
 import { EmptyState } from "../../components/empty";
 import { ErrorNote } from "../../components/error-note";
@@ -23,6 +23,7 @@ import { ShopSteps } from "./shop/shop-steps";
 import { SourceChoice } from "./source-choice";
 import { proposeSource } from "./source-name";
 import { STEPS, type Step, Stepper } from "./stepper";
+import { WholeCheck } from "./whole-check";
 
 /** What no other way of reading the file would help. */
 const HOPELESS = new Set([
@@ -87,15 +88,21 @@ function Steps() {
     document.getElementById("main")?.scrollTo({ top: 0 });
   }, [step]);
 
+  // An option that the server refuses leaves the table as it was, to be corrected there.
+  const [good, setGood] = useState<{ file: string; preview: Preview } | null>(null);
+  useEffect(() => {
+    if (look.data && search.file) setGood({ file: search.file, preview: look.data });
+  }, [look.data, search.file]);
+  const preview = look.data ?? (good?.file === search.file ? good?.preview : undefined);
   const hopeless = look.error instanceof ApiProblem && HOPELESS.has(look.error.code);
   const at = STEPS.findIndex((one) => one.id === step);
-  const columns = (look.data?.mapping ?? []) as unknown as MappedColumn[];
-  const open = step === "mapping" && (look.data?.questions.length ?? 0) > 0;
+  const columns = (preview?.mapping ?? []) as unknown as MappedColumn[];
+  const open = step === "mapping" && preview?.questions.some((one) => !one.optional) === true;
   const before = STEPS[at - 1];
   const after = STEPS[at + 1];
   return (
     <Page title="New job" lead={search.name ?? "Import a supplier file, step by step."}>
-      <Stepper step={step} onStep={go} reachable={!!look.data} />
+      <Stepper step={step} onStep={go} reachable={!!preview} />
       <div ref={heading} tabIndex={-1} className="outline-none">
         <TourNote place={step} />
       </div>
@@ -117,15 +124,26 @@ function Steps() {
             />
           )}
           {look.isPending && <RowsSkeleton />}
-          {hopeless || (look.error && step !== "reading") ? null : (
+          {hopeless || (look.error && (step === "dryrun" || step === "confirm")) ? null : (
             <>
               {step === "reading" && (
-                <Reading preview={look.data} draft={draft} change={change} busy={look.isFetching} />
+                <Reading preview={preview} draft={draft} change={change} busy={look.isFetching} />
               )}
-              {look.data && step === "mapping" && (
-                <MappingStep columns={columns} preview={look.data} draft={draft} change={change} />
+              {preview && step === "mapping" && (
+                <MappingStep columns={columns} preview={preview} draft={draft} change={change} />
               )}
-              {look.data && step === "dryrun" && <DryRun preview={look.data} />}
+              {look.data && step === "dryrun" && search.file && (
+                <div className="space-y-4">
+                  <WholeCheck
+                    preview={look.data}
+                    fileId={search.file}
+                    fileName={search.name ?? "file"}
+                    draft={draft}
+                    change={change}
+                  />
+                  <DryRun preview={look.data} />
+                </div>
+              )}
               {look.data && step === "confirm" && search.file && (
                 <ConfirmStep
                   preview={look.data}

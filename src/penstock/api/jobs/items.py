@@ -76,7 +76,7 @@ def _without_steps(page: Page, first: int) -> Page:
 def list_of(job_id: UUID, wanted: ItemFilter) -> str:
     """What a cursor is bound to."""
     order = "-" * wanted.down + ("updated" if wanted.by_age else "row")
-    finer = [wanted.code, wanted.text, str(wanted.since), str(wanted.until)]
+    finer = [wanted.code, wanted.problem, wanted.text, str(wanted.since), str(wanted.until)]
     return f"items {job_id} {order} {sorted(wanted.statuses)} {finer}"
 
 
@@ -100,6 +100,7 @@ def wanted_of(query: ItemsQuery) -> ItemFilter:
     return ItemFilter(
         statuses=statuses,
         code=query.code or None,
+        problem=query.problem or None,
         # As it stands in the stored JSON, where quotes are escaped.
         text=orjson.dumps(query.q.lower()).decode()[1:-1] if query.q else None,
         since=query.since,

@@ -235,6 +235,12 @@ class ItemsQuery(Shape):
     code: str = Field(
         "", max_length=100, pattern=PRINTABLE, description="Items with this error only."
     )
+    problem: str = Field(
+        "",
+        max_length=100,
+        pattern=PRINTABLE,
+        description="Items with this problem in a cell, as an error or a warning; `*`: with any.",
+    )
     q: str = Field(
         "",
         max_length=200,

@@ -30,6 +30,8 @@ from penstock.catalog.values.units import unit_of
 IGNORED = "ignore"
 # In `strict`.
 ALL_FIELDS = "*"
+# A price that cannot be read is worth a look; a stock or a GTIN is worth a warning.
+DEFAULT_STRICT = ("price.amount",)
 # In percent, up or down.
 DEFAULT_PRICE_GUARD = 50.0
 
@@ -67,8 +69,8 @@ class Profile:
     # Price changes of a known product above this percentage are held back; 0: none are.
     price_guard: float = DEFAULT_PRICE_GUARD
     # Fields whose unreadable values make a row invalid; `*` means all. Identity and required fields
-    # always do.
-    strict: tuple[str, ...] = (ALL_FIELDS,)
+    # always do; other fields are left empty with a warning.
+    strict: tuple[str, ...] = DEFAULT_STRICT
 
     def __post_init__(self) -> None:
         _check(self)
@@ -146,9 +148,6 @@ def to_json(profile: Profile) -> dict[str, Any]:
     shown = {name: getattr(profile, name) for name in ("name", "version", *_PLAIN)}
     shown["required"] = None if profile.required is None else list(profile.required)
     shown["strict"] = list(profile.strict)
-    if profile.strict == (ALL_FIELDS,):
-        # A worker of the previous version does not know the field.
-        del shown["strict"]
     shown["rules"] = None if profile.rules is None else dict(profile.rules)
     shown["columns"] = {header: _rule_json(rule) for header, rule in profile.columns.items()}
     if profile.price_guard == DEFAULT_PRICE_GUARD:

@@ -69,7 +69,7 @@ class ExtractionConfig(ReadingConfig):
         None,
         description="Fields whose unreadable value makes the row invalid, `*` for all, `[]` for"
         " those that identify the product or are required. Other fields are left empty with a"
-        " warning. Without it, as the profile says: `*`.",
+        " warning. Without it, as the profile says: the price.",
     )
     rules: dict[str, Any] | None = Field(None, description="JSON Schema that products must fit.")
     contract: Contract | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -227,6 +228,53 @@ def naming_question(context: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"code": MAPPING_NEEDED, "message": message, "candidates": candidates}
 
 
+# Fields that a supplier's file nearly always has, and what their lack means.
+_EXPECTED = {
+    "price.amount": "No column is mapped to the price.",
+    "title": "No column is mapped to the title. Rows without a title are errors.",
+    "identifiers.sku": "No column is mapped to the SKU or another identifier. Products without an"
+    " identifier can be checked, but not written to the catalog.",
+}
+_NUMBER = re.compile(r"[^\d]{0,6}\d[\d.,' \u00a0]{0,18}[^\d]{0,6}")
+
+
+def field_questions(context: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Questions about fields that no column is mapped to, with the columns that may be meant. They
+    need no answer: a file may have no prices."""
+    columns = context["mapping"]
+    targets = {one["target"] for one in columns}
+    has_identifier = bool((_NAMES_OR_TITLES - {"title"}) & targets)
+    asked = []
+    for target, message in _EXPECTED.items():
+        if target in targets or (target == "identifiers.sku" and has_identifier):
+            continue
+        candidates = [
+            one for one in _candidates(columns, only_free=True) if _may_be(target, one["samples"])
+        ]
+        asked.append(
+            {
+                "code": "FIELD_NOT_MAPPED",
+                "target": target,
+                "message": message,
+                "candidates": candidates,
+                "optional": True,
+            }
+        )
+    return asked
+
+
+def _may_be(target: str, samples: Sequence[str]) -> bool:
+    """Whether the samples of a column look like values of the field."""
+    if not samples:
+        return False
+    numbers = sum(bool(_NUMBER.fullmatch(text)) for text in samples)
+    if target == "price.amount":
+        return numbers * 2 > len(samples)
+    if target == "title":
+        return any(" " in text for text in samples)
+    return all(len(text) <= 40 and any(map(str.isdigit, text)) for text in samples)
+
+
 def require_naming(context: Mapping[str, Any]) -> None:
     asked = naming_question(context)
     if asked is not None:
@@ -238,9 +286,13 @@ def names_products(mapping: Mapping[str, str | None] | None) -> bool:
     return bool({full_target(to) for to in (mapping or {}).values() if to} & _NAMES_OR_TITLES)
 
 
-def _candidates(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _candidates(
+    columns: Sequence[Mapping[str, Any]], *, only_free: bool = False
+) -> list[dict[str, Any]]:
     """Unmapped columns, or all if there are none; those with the most distinct values first."""
-    free = [one for one in columns if one["target"] is None] or list(columns)
+    free = [one for one in columns if one["target"] is None]
+    if not free and not only_free:
+        free = list(columns)
     ordered = sorted(free, key=lambda one: -one["fill"] * one["distinct"])
     return [
         {

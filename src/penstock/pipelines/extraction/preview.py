@@ -36,6 +36,7 @@ from penstock.pipelines.extraction.matcher import (
 from penstock.pipelines.extraction.plan import (
     build_context,
     choose_profile,
+    field_questions,
     names_products,
     naming_question,
     profile_of,
@@ -77,14 +78,30 @@ def sample_file(
             found["detected"]["footer"] = found["detected"].get("footer") or piece.footer
     if not found["whole"] and found["detected"]["format"] == "csv":
         found["bytesRead"] = min(found["bytesRead"], _bytes_of(rows, found["detected"]["encoding"]))
-    stats = new_stats(max(map(len, rows), default=len(found["header"])))
+    width = max(map(len, rows), default=len(found["header"]))
+    stats = new_stats(width)
     add_rows(stats, rows)
     return {
         **found,
         "rows": _shown(rows),
         "sampled": len(rows),
         "stats": [one.as_json() for one in stats],
+        "repeated": _repeated(rows, width),
     }
+
+
+def _repeated(rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """For each column, how many cells repeat the text of another one above them."""
+    seen: list[set[str]] = [set() for _ in range(width)]
+    repeated = [0] * width
+    for row in rows:
+        for place, cell in enumerate(row):
+            if text := cell.strip():
+                if text in seen[place]:
+                    repeated[place] += 1
+                else:
+                    seen[place].add(text)
+    return repeated
 
 
 def _chars(row: Sequence[str]) -> int:
@@ -142,12 +159,13 @@ async def preview(job: Job, ctx: Context) -> dict[str, Any]:
         "profile": {"name": profile.name, "version": profile.version, "from": origin},
         "source": source_of(looked_at),
         "warnings": context["warnings"],
-        "questions": [asked] if (asked := naming_question(context)) else [],
+        "questions": [asked] if (asked := naming_question(context)) else field_questions(context),
         "mapping": context["mapping"],
         "notes": [*context["notes"], *(one["message"] for one in context["warnings"])],
         "columns": context["columns"],
         "rows": rows,
-        "summary": _summary(rows, stats, looked_at, rows_in_all),
+        "summary": _summary(rows)
+        | {"duplicatesEstimate": _duplicates_estimate(head, looked_at, rows_in_all)},
     }
 
 
@@ -276,10 +294,8 @@ def _verdict(outcome: Any) -> str:
     return "unknown"
 
 
-def _summary(
-    rows: Sequence[Mapping[str, Any]], stats: Sequence[ColumnStats], job: Job, row_estimate: int
-) -> dict[str, Any]:
-    """Counts of the rows shown; duplicates are estimated for the whole file."""
+def _summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Counts of the rows shown."""
     codes: dict[str, int] = {}
     for row in rows:
         for problem in row["problems"]:
@@ -297,17 +313,16 @@ def _summary(
         **states,
         "linked": sum(bool(row["links"]) for row in rows),
         "problems": codes,
-        "duplicatesEstimate": _duplicates_estimate(stats, job, row_estimate),
     }
 
 
-def _duplicates_estimate(stats: Sequence[ColumnStats], job: Job, row_estimate: int) -> int | None:
-    """Estimated duplicates; None if no column contains the key."""
+def _duplicates_estimate(head: Mapping[str, Any], job: Job, row_estimate: int) -> int | None:
+    """Duplicates of the whole file as far as the sample shows; None if no column contains the
+    key."""
     target = {"sku": "identifiers.sku", "gtin": "identifiers.gtin"}.get(
         profile_of(job).key, "sourceId"
     )
-    for column, one in zip(job.context["mapping"], stats, strict=False):
-        if column["target"] == target and one.filled:
-            share = max(0, one.filled - one.distinct) / one.filled
-            return round(share * one.fill * row_estimate)
+    for column, repeated in zip(job.context["mapping"], head["repeated"], strict=False):
+        if column["target"] == target:
+            return round(repeated * row_estimate / head["sampled"])
     return None

@@ -45,6 +45,8 @@ class ItemFilter:
 
     statuses: frozenset[ItemStatus] = frozenset()
     code: str | None = None
+    # The code of a problem of a cell; `*`: any.
+    problem: str | None = None
     text: str | None = None
     since: datetime | None = None
     until: datetime | None = None
@@ -54,7 +56,8 @@ class ItemFilter:
     @property
     def finer(self) -> bool:
         """Whether rows must be read to apply the filter."""
-        return (self.code, self.text, self.since, self.until) != (None, None, None, None)
+        asked = (self.code, self.problem, self.text, self.since, self.until)
+        return any(one is not None for one in asked)
 
     @property
     def start(self) -> Key:
@@ -91,7 +94,7 @@ async def page(
         room = size - len(found)
         read = await conn.fetch(
             _sql.items_of_rows, job_id, [key.row_no for key in step.keys], statuses, wanted.code,
-            wanted.text, wanted.since, wanted.until, max(room, 1), bytes_left,
+            wanted.text, wanted.since, wanted.until, max(room, 1), bytes_left, wanted.problem,
         )  # fmt: skip
         if read and not room:
             # The page is full; this row only shows that there are more.

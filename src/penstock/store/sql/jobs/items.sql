@@ -100,7 +100,7 @@ LIMIT $2
 -- name: items_of_rows
 -- Rows in the order given, as the grid shows them: those that still have one of the statuses (NULL:
 -- any) and fit the finer filters: an error code, a text in what came or the result, when it
--- changed. At most $8 rows and no more than one row beyond $9 bytes; `bytes`: all up to this row.
+-- changed, a problem of a cell (`*`: any). At most $8 rows and no more than one row beyond $9 bytes; `bytes`: all up to this row.
 SELECT job_id, row_no, status, stage, attempts, generation, input, normalized, result, error,
        job_type, updated_at, due_at, parent_row, key, group_key, locked_by, locked_at, following,
        coalesce(before, 0) + size AS bytes
@@ -120,6 +120,9 @@ FROM (
                OR position($5 IN lower(i.result::text)) > 0)
           AND ($6::timestamptz IS NULL OR i.updated_at >= $6)
           AND ($7::timestamptz IS NULL OR i.updated_at < $7)
+          AND CASE WHEN $10::text IS NULL THEN true
+                   WHEN $10 = '*' THEN i.problems <> '[]'
+                   ELSE i.problems @> jsonb_build_array(jsonb_build_object('code', $10)) END
         ORDER BY wanted.place LIMIT $8::integer + 1
     ) AS found
 ) AS page

@@ -1,0 +1,25 @@
+// What a job may write to the catalog, in the words of the pages.
+export type Intent = "check" | "create" | "update" | "merge" | "replace" | "ignoreExisting";
+
+export const INTENTS: readonly [Intent, string, string][] = [
+  ["check", "Check only", "Nothing is written. You can review and export the cleaned rows."],
+  [
+    "create",
+    "Create new products",
+    "Adds products that are not in the catalog. Existing products are not changed.",
+  ],
+  [
+    "update",
+    "Update existing products",
+    "Changes the mapped fields of existing products. Empty cells change nothing.",
+  ],
+  ["merge", "Create and update", "Adds new products and updates existing ones."],
+  [
+    "replace",
+    "Replace existing products",
+    "Existing products become exactly what the file contains; empty cells clear fields.",
+  ],
+  ["ignoreExisting", "Create, ignore existing", "Adds new products; rows of existing products are skipped."],
+];
+
+export const WRITING = INTENTS.map(([intent]) => intent).filter((intent) => intent !== "check");
