@@ -53,11 +53,7 @@ async def test_from_sign_in_to_export_and_undo(
     await fix_a_row(page)
     await expect(page.get_by_role("link", name="Error 2")).to_be_visible()
 
-    await page.get_by_role("tab", name="Warnings").click()
-    await page.get_by_role("link", name="GTIN_CHECK_DIGIT").click()
-    await expect(page).to_have_url(re.compile("problem=GTIN_CHECK_DIGIT"))
-    await expect(page.get_by_role("row").filter(has_text="4001234528048")).to_be_visible()
-    await page.get_by_role("tab", name="Results").click()
+    await look_at_warnings(page)
     await page.get_by_role("button", name="Export").click()
     async with page.expect_download() as download:
         await page.get_by_role("menuitem", name="Excel .xlsx").click()
@@ -106,6 +102,14 @@ async def test_the_same_file_again_and_what_it_lacks(
     await (await download.value).save_as(file)
     assert {"SF-2", "SF-3"} <= set(re.findall(r"SF-\d", file.read_text("utf-8")))
     assert "SF-1" not in file.read_text("utf-8")
+
+
+async def look_at_warnings(page: Page) -> None:
+    await page.get_by_role("tab", name="Warnings").click()
+    await page.get_by_role("link", name="GTIN_CHECK_DIGIT").click()
+    await expect(page).to_have_url(re.compile("problem=GTIN_CHECK_DIGIT"))
+    await expect(page.get_by_role("row").filter(has_text="4001234528048")).to_be_visible()
+    await page.get_by_role("tab", name="Results").click()
 
 
 async def fix_a_row(page: Page) -> None:

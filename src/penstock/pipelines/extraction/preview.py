@@ -324,5 +324,5 @@ def _duplicates_estimate(head: Mapping[str, Any], job: Job, row_estimate: int) -
     )
     for column, repeated in zip(job.context["mapping"], head["repeated"], strict=False):
         if column["target"] == target:
-            return round(repeated * row_estimate / head["sampled"])
+            return round(int(repeated) * row_estimate / int(head["sampled"]))
     return None
