@@ -57,6 +57,9 @@ SEEN_BY = {
     "source_id": {"viewer", "colleague", "admin"},
     "run_id": {"viewer", "admin"},
     "schedule_id": {"viewer", "colleague", "admin"},
+    "feed_id": {"viewer", "colleague", "admin"},
+    # The address is the key.
+    "feed_file": {"viewer", "colleague", "stranger", "admin"},
     "page_id": {"viewer", "colleague", "admin"},
     "version": {"viewer", "colleague", "admin"},
     "posting_id": {"viewer", "colleague", "admin"},
@@ -99,6 +102,9 @@ SPECIAL: dict[str, dict[str, int]] = {
     "POST /api/schedules/{schedule_id}/pause": _BY_MAKER_ONLY,
     "POST /api/schedules/{schedule_id}/resume": _BY_MAKER_ONLY,
     "POST /api/schedules/{schedule_id}/run": _BY_MAKER_ONLY,
+    "DELETE /api/feeds/{feed_id}": _BY_MAKER_ONLY,
+    "PUT /api/feeds/{feed_id}": {"colleague": 403, "stranger": 404},
+    "POST /api/feeds/{feed_id}/rotate": _BY_MAKER_ONLY,
     # Signing in is for everyone, with the right password.
     "POST /api/session": dict.fromkeys(CALLERS, 401),
     # A shop signs its messages; no key helps.
@@ -168,6 +174,8 @@ SENT: dict[str, dict[str, Any]] = {
     "PUT /api/sources/{source_id}": {"json": _SOURCE},
     "POST /api/sources/{source_id}/test": {"json": {"query": "bolt"}},
     "POST /api/schedules": {"json": _SCHEDULE},
+    "POST /api/feeds": {"json": {"name": "feed-{n}"}},
+    "PUT /api/feeds/{feed_id}": {"json": {"name": "feed-{n}"}},
     "PUT /api/retention": {"json": {"items": 30}},
     "POST /api/retention/prune": {"json": {"dryRun": False}},
     "POST /api/schedules/next-runs": {"json": {"cron": "0 6 * * *"}},
@@ -189,6 +197,7 @@ CHANGES_NOTHING = {
     "POST /api/postings/export": "it only reads",
     "POST /api/runs/preview": "it only reads",
     "POST /api/schedules/next-runs": "it only reads",
+    "POST /api/feeds/{feed_id}/build": "it writes a copy of what is there",
     "POST /api/uploads": "it is a file once the last byte is there",
     "DELETE /api/uploads/{upload_id}": "what was no file yet is none",
     "DELETE /api/session": "a key has no session to end",
@@ -576,6 +585,19 @@ async def _watcher(world: World) -> str:
     return str(made.json()["id"])
 
 
+async def _feed(world: World) -> str:
+    world.made += 1
+    made = await world.clients["owner"].post("/api/feeds", json={"name": f"made-{world.made}"})
+    assert made.status_code == 201, made.text
+    return str(made.json()["id"])
+
+
+async def _feed_file(world: World) -> str:
+    world.made += 1
+    made = await world.clients["owner"].post("/api/feeds", json={"name": f"made-{world.made}"})
+    return str(made.json()["paths"]["csv"]).removeprefix("/feeds/")
+
+
 async def _paused_schedule(world: World) -> str:
     made = await _schedule(world)
     await world.clients["owner"].post(f"/api/schedules/{made}/pause")
@@ -628,6 +650,8 @@ MAKE: dict[str, Callable[[World], Awaitable[str]]] = {
     "watched_id": _watched,
     "source_id": _source,
     "schedule_id": _schedule,
+    "feed_id": _feed,
+    "feed_file": _feed_file,
     "paused_schedule": _paused_schedule,
     "page": _page,
     "lane": _lane,

@@ -72,6 +72,8 @@ def test_every_route_is_known(app: FastAPI) -> None:
         "POST /api/session",
         # Signed by the shop.
         "POST /api/connections/{connection_id}/webhook",
+        # The address is the key.
+        "GET /feeds/{feed_file}",
     }, "these need no key: is that meant?"
 
 

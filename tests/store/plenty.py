@@ -131,6 +131,11 @@ INSERT INTO sources (id, org_id, user_id, name, config, rate, credentials)
 SELECT gen_random_uuid(), id, id, 'source-' || n, '{}', '60/min', ''
 FROM orgs, generate_series(1, 20) n;
 INSERT INTO retention_policies (org_id, policy) SELECT id, '{}' FROM orgs;
+INSERT INTO feeds (id, org_id, user_id, name, secret_hash, options)
+SELECT gen_random_uuid(), id, id, 'feed-' || n, sha256((id || '-' || n)::bytea), '{}'
+FROM orgs, generate_series(1, 20) n;
+INSERT INTO feed_files (feed_id, kind, org_id, blob_key, sha256, size, included, left_out)
+SELECT id, 'xml', org_id, 'feed', '', 1, 1, '{}' FROM feeds;
 INSERT INTO schedules (id, org_id, user_id, name, cron, time_zone, catch_up, action, pause_after,
                        next_at)
 SELECT gen_random_uuid(), id, id, 'schedule-' || n, '0 6 * * *', 'UTC', 'once', '{}', 5,

@@ -67,7 +67,7 @@ TENANT_TABLES = {
     "org_secrets",
     *("job_metrics", "job_rollups", "health_checks", "monitor_state"),
     *("watchers", "watched_files"),
-    "retention_policies",
+    *("retention_policies", "feeds", "feed_files"),
 }
 
 

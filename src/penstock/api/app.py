@@ -14,6 +14,7 @@ from penstock import __version__
 from penstock.api.accounts import audit, keys, orgs, session, sessions, users
 from penstock.api.catalog import pictures, products, profiles
 from penstock.api.crawl import pages, postings, runs
+from penstock.api.feeds import feeds, serving
 from penstock.api.files import files, resumable_uploads
 from penstock.api.http.access import Api, principal
 from penstock.api.http.cors import cross_origin
@@ -96,7 +97,7 @@ _RESOURCES = (
     *(runs, pages, postings),
     *(sources, research),
     watchers,
-    *(schedules, retention),
+    *(schedules, retention, feeds),
 )
 
 
@@ -138,6 +139,7 @@ def create_app(runtime: Runtime, api_db: Database, export_db: Database | None = 
     )
     app.state.live = Live(app.state.api, Tail(api_db, runtime.log))
     app.state.pulse = health.Pulse(api_db, runtime)
+    app.state.feeds = serving.FeedLimits(runtime)
     app.state.pictures = pictures.Pictures(runtime)
     app.add_middleware(Web)
     app.state.cpu_budget = CpuBudget()
@@ -173,6 +175,8 @@ def routed() -> FastAPI:
     _add(app, session.router, "/api")
     # Shops sign their messages instead.
     _add(app, incoming.router, "/api")
+    # The address of a feed is its secret.
+    _add(app, serving.router)
     _add(app, health.router)
     _add(app, metrics.router, "", [Depends(principal)])
     _add(app, reference.router)

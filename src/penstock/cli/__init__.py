@@ -39,7 +39,7 @@ from penstock.cli.operate import (
     webhooks,
 )
 from penstock.cli.output import complete_output
-from penstock.cli.schedules import prune, retention, schedules
+from penstock.cli.schedules import feeds, prune, retention, schedules
 
 app = typer.Typer(
     name="penstock",
@@ -92,6 +92,7 @@ app.add_typer(watchers.app, name="watchers")
 app.add_typer(runs.app, name="crawl")
 app.add_typer(schedules.app, name="schedules")
 app.add_typer(retention.app, name="retention")
+app.add_typer(feeds.app, name="feeds")
 app.add_typer(secrets.app, name="secrets")
 app.add_typer(orgs.orgs, name="orgs")
 app.add_typer(users.app, name="users")

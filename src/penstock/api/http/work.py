@@ -28,7 +28,7 @@ ROUTES: Mapping[str, str] = {
         OPEN: """
             GET / · GET /health · GET /health/live · GET /health/ready · GET /health/queue
             GET /docs · GET /docs/{name} · GET /openapi.json · POST /api/session
-            POST /api/connections/{connection_id}/webhook
+            POST /api/connections/{connection_id}/webhook · GET /feeds/{feed_file}
         """,
         LIGHT: """
             GET /api/jobs/{job_id} · GET /api/extraction/jobs/{job_id}
@@ -54,6 +54,9 @@ ROUTES: Mapping[str, str] = {
             GET /api/sources · POST /api/sources · GET /api/sources/{source_id}
             PUT /api/sources/{source_id} · DELETE /api/sources/{source_id}
             GET /api/sources/{source_id}/health
+            GET /api/feeds · POST /api/feeds · GET /api/feeds/{feed_id}
+            PUT /api/feeds/{feed_id} · DELETE /api/feeds/{feed_id}
+            POST /api/feeds/{feed_id}/rotate
             GET /api/retention · PUT /api/retention · GET /api/retention/tables
             GET /api/schedules · POST /api/schedules · POST /api/schedules/next-runs
             GET /api/schedules/{schedule_id} · PUT /api/schedules/{schedule_id}
@@ -110,6 +113,7 @@ ROUTES: Mapping[str, str] = {
         """,
         PICTURE: "GET /api/products/{product_id}/images/{place}",
         EXPORT: """
+            POST /api/feeds/{feed_id}/build
             POST /api/jobs/{job_id}/export · POST /api/products/export
             POST /api/postings/export
         """,

@@ -199,3 +199,19 @@ async def whole(conn: Connection, ids: Sequence[UUID]) -> tuple[list[Any], Seque
     # Products deleted meanwhile are in neither.
     last = ids.index(rows[-1]["id"]) + 1 if rows else len(ids)
     return rows, ids[last:]
+
+
+@dataclass(frozen=True, slots=True)
+class ProductDocument:
+    """``data`` is JSON."""
+
+    id: UUID
+    data: str
+
+
+async def documents(
+    conn: Connection, ids: Sequence[UUID]
+) -> tuple[list[ProductDocument], Sequence[UUID]]:
+    """The same as `whole`, with the documents alone."""
+    rows, left = await whole(conn, ids)
+    return [ProductDocument(row["id"], row["data"]) for row in rows], left

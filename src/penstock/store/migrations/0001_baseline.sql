@@ -1854,3 +1854,45 @@ CREATE POLICY all_orgs ON watchers TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON watched_files TO penstock_admin USING (true);
 GRANT SELECT, INSERT, UPDATE ON watchers TO penstock_api, penstock_admin;
 GRANT SELECT, UPDATE ON watched_files TO penstock_api, penstock_admin;
+
+-- Feeds of products that other services fetch by a secret address.
+CREATE TABLE feeds (
+    id          uuid PRIMARY KEY,
+    org_id      bigint NOT NULL REFERENCES orgs,
+    user_id     bigint NOT NULL REFERENCES users,
+    name        text NOT NULL,
+    -- SHA-256 of the secret, which is shown once.
+    secret_hash bytea NOT NULL UNIQUE CHECK (length(secret_hash) = 32),
+    options     jsonb NOT NULL,
+    enabled     boolean NOT NULL DEFAULT true,
+    read_at     timestamptz,
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    updated_at  timestamptz NOT NULL DEFAULT now(),
+    rotated_at  timestamptz,
+    UNIQUE (org_id, name)
+);
+
+-- The file of a feed as it was built last; the blob is referenced in blob_refs.
+CREATE TABLE feed_files (
+    feed_id  uuid NOT NULL REFERENCES feeds ON DELETE CASCADE,
+    kind     text NOT NULL CHECK (kind IN ('xml', 'csv')),
+    org_id   bigint NOT NULL REFERENCES orgs,
+    blob_key text NOT NULL,
+    sha256   text NOT NULL,
+    size     bigint NOT NULL,
+    included integer NOT NULL,
+    -- How many products are left out, by reason, with the first ones.
+    left_out jsonb NOT NULL,
+    built_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (feed_id, kind)
+);
+
+ALTER TABLE feeds ENABLE ROW LEVEL SECURITY;
+ALTER TABLE feed_files ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_org ON feeds TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON feed_files TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON feeds TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON feed_files TO penstock_admin USING (true);
+GRANT SELECT (id, org_id, user_id, name, options, enabled, read_at, created_at, updated_at, rotated_at),
+    INSERT, UPDATE, DELETE ON feeds TO penstock_api, penstock_admin;
+GRANT SELECT ON feed_files TO penstock_api, penstock_admin;

@@ -1,0 +1,1 @@
+"""Feeds over HTTP."""

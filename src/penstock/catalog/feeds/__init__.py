@@ -1,0 +1,1 @@
+"""Products as feeds of other services."""
