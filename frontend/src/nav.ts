@@ -2,6 +2,7 @@
 import {
   Activity,
   Briefcase,
+  FolderSync,
   Gauge,
   Globe,
   Hourglass,
@@ -42,6 +43,7 @@ export const NAV: NavEntry[] = [
   { to: "/research", label: "Research", icon: Search, key: "e" },
   { to: "/sources", label: "Sources", icon: Plug, key: "u" },
   { to: "/connections", label: "Connections", icon: Store, key: "c" },
+  { to: "/watchers", label: "Watchers", icon: FolderSync, key: "f" },
   { to: "/providers", label: "Providers", icon: Gauge, key: "o" },
   {
     to: "/monitor",

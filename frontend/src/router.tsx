@@ -188,6 +188,13 @@ const sources = createRoute({
   component: lazyRouteComponent(() => import("./pages/sources/sources")),
 });
 
+const watchers = createRoute({
+  getParentRoute: () => inside,
+  path: "/watchers",
+  validateSearch: (search: Record<string, unknown>): { watcher?: string } => texts(search, "watcher"),
+  component: lazyRouteComponent(() => import("./pages/watchers/watchers")),
+});
+
 const providers = createRoute({
   getParentRoute: () => inside,
   path: "/providers",
@@ -251,7 +258,7 @@ const tree = root.addChildren([
   login,
   inside.addChildren([
     ...[home, jobs, job, wizard, pending, letters, products, product],
-    ...[connections, install, providers],
+    ...[connections, install, watchers, providers],
     ...[runs, run, pages, page, postings],
     ...[research, researchResult, sources],
     ...[monitor, webhooks, settingsHome, settings],

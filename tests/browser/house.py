@@ -134,6 +134,8 @@ class House:
             "PENSTOCK_WEBHOOK_ALLOW": "127.0.0.1/32",
             "PENSTOCK_PROVIDER_ALLOW": "127.0.0.1",
             "PENSTOCK_CRAWL_ALLOW": "127.0.0.1",
+            "PENSTOCK_WATCH_ROOTS": str(self.folder / "watched"),
+            "PENSTOCK_WATCH_SETTLE_MS": "200",
             "PENSTOCK_SANDBOX_URL": self.sandbox_url,
             "PENSTOCK_SHOPIFY_CLIENT_ID": CLIENT_ID,
             "PENSTOCK_SHOPIFY_CLIENT_SECRET": CLIENT_SECRET,

@@ -31,6 +31,7 @@ PAGES = {
     "/providers": "Providers",
     "/research": "Research",
     "/sources": "Sources",
+    "/watchers": "Watchers",
     "/new?source=shop": "New job",
     "/new?source=crawl": "New job",
     "/runs": "Crawl runs",

@@ -1,0 +1,172 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { Files, KeyRound, MoreHorizontal, Pause, Play, PlugZap, RefreshCw, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { Button } from "../../components/button";
+import { Confirm } from "../../components/dialog";
+import { ErrorNote } from "../../components/error-note";
+import { FormDialog } from "../../components/form-dialog";
+import { Menu, MenuItem, MenuLine } from "../../components/menu";
+import { Card } from "../../components/page";
+import { Badge } from "../../components/status";
+import { Time } from "../../components/time";
+import { toast } from "../../components/toast";
+import { client, ok } from "../../lib/api";
+import { count } from "../../lib/format";
+import { credentialsOf, KINDS, lookOf, THEN, type Watcher } from "../../lib/watchers";
+import { CredentialFields } from "./credentials";
+
+interface Props {
+  watcher: Watcher;
+  canWrite: boolean;
+  onFiles: () => void;
+}
+
+/** One place: whether it can be read, what the last scan found, and what can be done with it. */
+export function WatcherCard({ watcher, canWrite, onFiles }: Props) {
+  const queries = useQueryClient();
+  const [busy, setBusy] = useState<"test" | "scan" | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const [asking, setAsking] = useState<"rotate" | "delete" | null>(null);
+  const params = { path: { watcher_id: watcher.id } };
+  const again = () => queries.invalidateQueries({ queryKey: ["watchers"] });
+  const run = async (what: "test" | "scan" | null, act: () => Promise<unknown>) => {
+    setBusy(what);
+    setError(null);
+    try {
+      await act();
+    } catch (problem) {
+      setError(problem);
+    } finally {
+      setBusy(null);
+      void again();
+    }
+  };
+  const test = () =>
+    run("test", async () => {
+      const result = await ok(client.POST("/api/watchers/{watcher_id}/test", { params }));
+      if (result.error) toast.error(result.error.message);
+      else toast.success(`${count(result.listed)} files, ${count(result.matching)} of them match`);
+    });
+  const scan = () =>
+    run("scan", async () => {
+      const found = await ok(client.POST("/api/ingestion/scan", { body: { watcherId: watcher.id } }));
+      toast.success(`${count(found.found)} files found, ${count(found.submitted)} submitted`);
+    });
+  const enable = (enabled: boolean) =>
+    run(null, () => ok(client.PATCH("/api/watchers/{watcher_id}", { params, body: { enabled } })));
+  const look = lookOf(watcher);
+  const last = watcher.lastScan;
+  return (
+    <Card className="flex h-full flex-col gap-3 p-4">
+      <header className="flex items-start gap-2">
+        <div className="min-w-0 flex-1">
+          <h2 className="truncate text-base font-semibold" title={watcher.name}>
+            {watcher.name}
+          </h2>
+          <p className="truncate text-sm text-ink-2" title={watcher.address}>
+            {KINDS[watcher.kind].title} · {watcher.address}
+          </p>
+        </div>
+        <Badge tone={look.tone}>
+          <look.icon className="size-3" aria-hidden /> {look.word}
+        </Badge>
+      </header>
+      <dl className="grid grid-cols-2 gap-x-4 gap-y-1 text-sm">
+        <Fact name="Files">{watcher.pattern}</Fact>
+        <Fact name="Taken files">{THEN[watcher.then]}</Fact>
+        <Fact name="Profile">{watcher.job.profile ?? "none"}</Fact>
+        <Fact name="Scans">
+          {watcher.everySeconds ? `every ${count(watcher.everySeconds)} s` : "on request"}
+        </Fact>
+        <Fact name="Last scan">
+          <Time at={watcher.scannedAt} />
+        </Fact>
+        <Fact name="Found, submitted">{last ? `${count(last.found)}, ${count(last.submitted)}` : "–"}</Fact>
+      </dl>
+      {watcher.error && (
+        <p
+          role="status"
+          className="rounded-md border border-error/30 bg-error-bg px-3 py-2 text-sm break-words text-error"
+        >
+          {watcher.error.message} <span className="font-mono text-xs">{watcher.error.code}</span>
+        </p>
+      )}
+      {error !== null && <ErrorNote error={error} />}
+      <footer className="mt-auto flex flex-wrap items-center gap-2 pt-1">
+        <Button size="sm" onClick={onFiles}>
+          <Files aria-hidden /> Files
+        </Button>
+        {canWrite && (
+          <>
+            <Button size="sm" busy={busy === "scan"} onClick={() => void scan()}>
+              {busy !== "scan" && <RefreshCw aria-hidden />} Scan now
+            </Button>
+            <Button size="sm" busy={busy === "test"} onClick={() => void test()}>
+              {busy !== "test" && <PlugZap aria-hidden />} Test
+            </Button>
+          </>
+        )}
+        {canWrite && watcher.mayChange && (
+          <Menu
+            trigger={
+              <Button size="icon-sm" look="quiet" className="ml-auto" aria-label={`More for ${watcher.name}`}>
+                <MoreHorizontal aria-hidden />
+              </Button>
+            }
+          >
+            <MenuItem icon={watcher.enabled ? Pause : Play} onSelect={() => void enable(!watcher.enabled)}>
+              {watcher.enabled ? "Pause" : "Resume"}
+            </MenuItem>
+            {KINDS[watcher.kind].fields.length > 0 && (
+              <MenuItem icon={KeyRound} onSelect={() => setAsking("rotate")}>
+                Replace credentials
+              </MenuItem>
+            )}
+            <MenuLine />
+            <MenuItem icon={Trash2} danger onSelect={() => setAsking("delete")}>
+              Delete
+            </MenuItem>
+          </Menu>
+        )}
+      </footer>
+      {asking === "rotate" && (
+        <FormDialog
+          title={`Replace the credentials of ${watcher.name}`}
+          action="Replace"
+          onClose={() => setAsking(null)}
+          onSave={async (form) => {
+            const body = { credentials: credentialsOf(watcher.kind, form) };
+            await ok(client.POST("/api/watchers/{watcher_id}/rotate", { params, body }));
+            setAsking(null);
+            void test();
+          }}
+        >
+          <CredentialFields kind={watcher.kind} />
+        </FormDialog>
+      )}
+      <Confirm
+        open={asking === "delete"}
+        onOpenChange={() => setAsking(null)}
+        title={`Delete ${watcher.name}?`}
+        action="Delete"
+        danger
+        onConfirm={async () => {
+          await ok(client.DELETE("/api/watchers/{watcher_id}", { params }));
+          toast.success("The watcher is deleted");
+          void again();
+        }}
+      >
+        <p>The credentials are deleted. Its jobs and the files in the place stay.</p>
+      </Confirm>
+    </Card>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: React.ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-xs text-ink-3">{name}</dt>
+      <dd className="truncate">{children}</dd>
+    </div>
+  );
+}
