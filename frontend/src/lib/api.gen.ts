@@ -2607,6 +2607,99 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/feeds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List feeds
+         * @description Feeds of your org by name, or for an admin those of `org`. Secrets are never shown.
+         */
+        get: operations["listFeeds"];
+        put?: never;
+        /**
+         * Create a feed
+         * @description Published products for Google Merchant Center. `paths` are secret addresses, as RSS and as
+         *     CSV, that need no key; they are shown only in this answer.
+         */
+        post: operations["createFeed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/feeds/{feed_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a feed
+         * @description With its files as they were built last, and which products were left out.
+         */
+        get: operations["showFeed"];
+        /**
+         * Replace a feed
+         * @description All but the secret. A feed that is not enabled answers as an unknown one.
+         */
+        put: operations["changeFeed"];
+        post?: never;
+        /**
+         * Delete a feed
+         * @description Its address answers no longer.
+         */
+        delete: operations["deleteFeed"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/feeds/{feed_id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a feed another address
+         * @description The old address answers no longer.
+         */
+        post: operations["rotateFeed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/feeds/{feed_id}/build": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Build a feed
+         * @description Builds the files unless they are fresh, and shows which products are left out and why.
+         */
+        post: operations["buildFeed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/session": {
         parameters: {
             query?: never;
@@ -2652,6 +2745,27 @@ export interface paths {
          *     Other topics are accepted and ignored.
          */
         post: operations["receiveShopWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/feeds/{feed_file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Fetch a feed
+         * @description Offers of Google Merchant Center, as RSS or as CSV. `ETag` and `If-None-Match` save
+         *     transfers.
+         */
+        get: operations["fetchFeed"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3132,6 +3246,14 @@ export interface components {
              */
             productsKept: number;
         };
+        /** DeletedFeed */
+        DeletedFeed: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+        };
         /** DeletedSchedule */
         DeletedSchedule: {
             /**
@@ -3410,6 +3532,123 @@ export interface components {
              * Format: date-time
              */
             at: string;
+        };
+        /** FeedFileShape */
+        FeedFileShape: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "xml" | "csv";
+            /** Size */
+            size: number;
+            /**
+             * Included
+             * @description Products in the file.
+             */
+            included: number;
+            leftOut: components["schemas"]["LeftOut"];
+            /**
+             * Builtat
+             * Format: date-time
+             */
+            builtAt: string;
+        };
+        /** FeedList */
+        FeedList: {
+            /** Items */
+            items: components["schemas"]["FeedShape"][];
+        };
+        /** FeedShape */
+        FeedShape: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Org */
+            org: string;
+            /** Name */
+            name: string;
+            /** Enabled */
+            enabled: boolean;
+            /** Settings */
+            settings: {
+                [key: string]: unknown;
+            };
+            /**
+             * Files
+             * @description As they were built last.
+             */
+            files: components["schemas"]["FeedFileShape"][];
+            /** Maychange */
+            mayChange: boolean;
+            /**
+             * Readat
+             * @description When it was fetched last.
+             */
+            readAt: string | null;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /**
+             * Updatedat
+             * Format: date-time
+             */
+            updatedAt: string;
+            /** Rotatedat */
+            rotatedAt: string | null;
+        };
+        /** FeedWithSecret */
+        FeedWithSecret: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Org */
+            org: string;
+            /** Name */
+            name: string;
+            /** Enabled */
+            enabled: boolean;
+            /** Settings */
+            settings: {
+                [key: string]: unknown;
+            };
+            /**
+             * Files
+             * @description As they were built last.
+             */
+            files: components["schemas"]["FeedFileShape"][];
+            /** Maychange */
+            mayChange: boolean;
+            /**
+             * Readat
+             * @description When it was fetched last.
+             */
+            readAt: string | null;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /**
+             * Updatedat
+             * Format: date-time
+             */
+            updatedAt: string;
+            /** Rotatedat */
+            rotatedAt: string | null;
+            /**
+             * Paths
+             * @description Addresses on this server, by format. They are shown only now.
+             */
+            paths: {
+                [key: string]: string;
+            };
         };
         /** FieldChange */
         FieldChange: {
@@ -4418,6 +4657,33 @@ export interface components {
              * @description Sixty of them, the oldest first.
              */
             minutes: components["schemas"]["MinuteShape"][];
+        };
+        /** LeftOut */
+        LeftOut: {
+            /**
+             * Reasons
+             * @description How many products lack what: `NO_TITLE`, `NO_LINK`, `NO_IMAGE`, `NO_PRICE`, `NO_CURRENCY` or `NO_AVAILABILITY`.
+             */
+            reasons: {
+                [key: string]: number;
+            };
+            /**
+             * Products
+             * @description The first ones.
+             */
+            products: components["schemas"]["LeftOutProduct"][];
+        };
+        /** LeftOutProduct */
+        LeftOutProduct: {
+            /**
+             * Productid
+             * Format: uuid
+             */
+            productId: string;
+            /** Title */
+            title: string;
+            /** Reason */
+            reason: string;
         };
         /** LetterPage */
         LetterPage: {
@@ -33341,6 +33607,1221 @@ export interface operations {
             };
         };
     };
+    listFeeds: {
+        parameters: {
+            query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "org": "acme",
+                     *           "name": "Spring list",
+                     *           "enabled": false,
+                     *           "settings": {},
+                     *           "files": [
+                     *             {
+                     *               "kind": "xml",
+                     *               "size": 3,
+                     *               "included": 3,
+                     *               "leftOut": {
+                     *                 "reasons": {},
+                     *                 "products": [
+                     *                   {
+                     *                     "productId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *                     "title": "Hammer",
+                     *                     "reason": "the supplier renamed the column"
+                     *                   }
+                     *                 ]
+                     *               },
+                     *               "builtAt": "2026-11-01T09:30:00Z"
+                     *             }
+                     *           ],
+                     *           "mayChange": false,
+                     *           "readAt": "2026-11-01T09:30:00Z",
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "updatedAt": "2026-11-01T09:30:00Z",
+                     *           "rotatedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FeedList"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createFeed: {
+        parameters: {
+            query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
+            };
+            header?: {
+                /** @description The same request with the same key is done once, and answered the same. */
+                "Idempotency-Key"?: string | null;
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Spring list"
+                 *     }
+                 */
+                "application/json": {
+                    /** Name */
+                    name: string;
+                    /**
+                     * Enabled
+                     * @default true
+                     */
+                    enabled?: boolean;
+                    /**
+                     * FeedSettings
+                     * @description Which products, and what is said of all of them.
+                     */
+                    settings?: {
+                        /**
+                         * Source
+                         * @description Only this source.
+                         */
+                        source?: string | null;
+                        /**
+                         * Title
+                         * @default Products
+                         */
+                        title?: string;
+                        /**
+                         * Site
+                         * @description The shop's address.
+                         * @default https://example.com/
+                         */
+                        site?: string;
+                        /**
+                         * Link
+                         * @description Address of products without one: `{sku}`, `{gtin}` and `{id}` are replaced.
+                         * @default
+                         */
+                        link?: string;
+                        /**
+                         * Condition
+                         * @default new
+                         * @enum {string}
+                         */
+                        condition?: "new" | "refurbished" | "used";
+                        /**
+                         * Availability
+                         * @description Of products that say nothing; without it they are left out.
+                         * @default
+                         * @enum {string}
+                         */
+                        availability?: "" | "in_stock" | "out_of_stock" | "preorder" | "backorder";
+                        /**
+                         * Maxageminutes
+                         * @description How old the file may be that a fetch gets.
+                         * @default 15
+                         */
+                        maxAgeMinutes?: number;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "name": "Spring list",
+                     *       "enabled": false,
+                     *       "settings": {},
+                     *       "files": [
+                     *         {
+                     *           "kind": "xml",
+                     *           "size": 3,
+                     *           "included": 3,
+                     *           "leftOut": {
+                     *             "reasons": {},
+                     *             "products": [
+                     *               {
+                     *                 "productId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *                 "title": "Hammer",
+                     *                 "reason": "the supplier renamed the column"
+                     *               }
+                     *             ]
+                     *           },
+                     *           "builtAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "mayChange": false,
+                     *       "readAt": "2026-11-01T09:30:00Z",
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "rotatedAt": "2026-11-01T09:30:00Z",
+                     *       "paths": {}
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FeedWithSecret"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way.
+             *     - `INVALID_STATE`: What it is about is in no state for this.
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showFeed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The feed's id. */
+                feed_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "name": "Spring list",
+                     *       "enabled": false,
+                     *       "settings": {},
+                     *       "files": [
+                     *         {
+                     *           "kind": "xml",
+                     *           "size": 3,
+                     *           "included": 3,
+                     *           "leftOut": {
+                     *             "reasons": {},
+                     *             "products": [
+                     *               {
+                     *                 "productId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *                 "title": "Hammer",
+                     *                 "reason": "the supplier renamed the column"
+                     *               }
+                     *             ]
+                     *           },
+                     *           "builtAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "mayChange": false,
+                     *       "readAt": "2026-11-01T09:30:00Z",
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "rotatedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FeedShape"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changeFeed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The feed's id. */
+                feed_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Spring list"
+                 *     }
+                 */
+                "application/json": {
+                    /** Name */
+                    name: string;
+                    /**
+                     * Enabled
+                     * @default true
+                     */
+                    enabled?: boolean;
+                    /**
+                     * FeedSettings
+                     * @description Which products, and what is said of all of them.
+                     */
+                    settings?: {
+                        /**
+                         * Source
+                         * @description Only this source.
+                         */
+                        source?: string | null;
+                        /**
+                         * Title
+                         * @default Products
+                         */
+                        title?: string;
+                        /**
+                         * Site
+                         * @description The shop's address.
+                         * @default https://example.com/
+                         */
+                        site?: string;
+                        /**
+                         * Link
+                         * @description Address of products without one: `{sku}`, `{gtin}` and `{id}` are replaced.
+                         * @default
+                         */
+                        link?: string;
+                        /**
+                         * Condition
+                         * @default new
+                         * @enum {string}
+                         */
+                        condition?: "new" | "refurbished" | "used";
+                        /**
+                         * Availability
+                         * @description Of products that say nothing; without it they are left out.
+                         * @default
+                         * @enum {string}
+                         */
+                        availability?: "" | "in_stock" | "out_of_stock" | "preorder" | "backorder";
+                        /**
+                         * Maxageminutes
+                         * @description How old the file may be that a fetch gets.
+                         * @default 15
+                         */
+                        maxAgeMinutes?: number;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "name": "Spring list",
+                     *       "enabled": false,
+                     *       "settings": {},
+                     *       "files": [
+                     *         {
+                     *           "kind": "xml",
+                     *           "size": 3,
+                     *           "included": 3,
+                     *           "leftOut": {
+                     *             "reasons": {},
+                     *             "products": [
+                     *               {
+                     *                 "productId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *                 "title": "Hammer",
+                     *                 "reason": "the supplier renamed the column"
+                     *               }
+                     *             ]
+                     *           },
+                     *           "builtAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "mayChange": false,
+                     *       "readAt": "2026-11-01T09:30:00Z",
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "rotatedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FeedShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteFeed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The feed's id. */
+                feed_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedFeed"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rotateFeed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request with the same key is done once, and answered the same. */
+                "Idempotency-Key"?: string | null;
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The feed's id. */
+                feed_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "name": "Spring list",
+                     *       "enabled": false,
+                     *       "settings": {},
+                     *       "files": [
+                     *         {
+                     *           "kind": "xml",
+                     *           "size": 3,
+                     *           "included": 3,
+                     *           "leftOut": {
+                     *             "reasons": {},
+                     *             "products": [
+                     *               {
+                     *                 "productId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *                 "title": "Hammer",
+                     *                 "reason": "the supplier renamed the column"
+                     *               }
+                     *             ]
+                     *           },
+                     *           "builtAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "mayChange": false,
+                     *       "readAt": "2026-11-01T09:30:00Z",
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "rotatedAt": "2026-11-01T09:30:00Z",
+                     *       "paths": {}
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FeedWithSecret"];
+                };
+            };
+            /**
+             * @description - `INVALID_IDEMPOTENCY_KEY`: Not 1 to 255 printable characters.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `IDEMPOTENCY_CONFLICT`: A request with this key is still under way. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    buildFeed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The feed's id. */
+                feed_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "org": "acme",
+                     *       "name": "Spring list",
+                     *       "enabled": false,
+                     *       "settings": {},
+                     *       "files": [
+                     *         {
+                     *           "kind": "xml",
+                     *           "size": 3,
+                     *           "included": 3,
+                     *           "leftOut": {
+                     *             "reasons": {},
+                     *             "products": [
+                     *               {
+                     *                 "productId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *                 "title": "Hammer",
+                     *                 "reason": "the supplier renamed the column"
+                     *               }
+                     *             ]
+                     *           },
+                     *           "builtAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "mayChange": false,
+                     *       "readAt": "2026-11-01T09:30:00Z",
+                     *       "createdAt": "2026-11-01T09:30:00Z",
+                     *       "updatedAt": "2026-11-01T09:30:00Z",
+                     *       "rotatedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FeedShape"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BLOB_UNAVAILABLE`: Files cannot be stored at the moment.
+             *     - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     showSession: {
         parameters: {
             query?: never;
@@ -33811,6 +35292,97 @@ export interface operations {
             };
             /** @description - `STORAGE_FULL`: The server's disk is full. */
             507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    fetchFeed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The secret and `.xml` or `.csv`. */
+                feed_file: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/xml": string;
+                    "text/csv": string;
+                };
+            };
+            /** @description Not changed */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `BLOB_UNAVAILABLE`: Files cannot be stored at the moment.
+             *     - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
