@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import BeforeValidator, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode
 
 from penstock.model.monitor.checks import Thresholds, parse_overrides
+from penstock.model.network.notifications import PAGERDUTY_URL
 
 
 def split_list(given: Any) -> Any:
@@ -75,6 +76,33 @@ class MonitorSettings(BaseSettings):
         90, gt=0, le=3650, description="How long metrics of ended jobs are kept, in days."
     )
 
+    smtp_url: SecretStr | None = Field(
+        None,
+        description="The SMTP server for e-mails:"
+        " `smtp://user:password@host:587?from=penstock@example.com&starttls=1`, or `smtps://…`."
+        " Unset: none is sent.",
+    )
+    smtp_seconds: float = Field(
+        20, gt=0, le=120, description="How long sending one e-mail may take."
+    )
+    pagerduty_url: str = Field(
+        PAGERDUTY_URL, max_length=1000, description="Where events for PagerDuty are posted to."
+    )
+    notify_group_ms: int = Field(
+        5000,
+        ge=0,
+        description="Notices for one target within this time are sent as one message.",
+    )
+    notify_per_hour: int = Field(
+        60,
+        ge=1,
+        description="Messages one target gets in an hour; others wait and are sent together.",
+    )
+    public_url: str = Field(
+        "",
+        max_length=1000,
+        description="Address of the web UI, for links in notices. Unset: host and port of the API.",
+    )
     runbook_url: str = Field(
         "docs/runbook.md",
         max_length=1000,

@@ -50,6 +50,7 @@ from penstock.guards.fetch import Fetcher
 from penstock.guards.sealing import Sealer, key_in_file
 from penstock.guards.shared_limits import SharedGate
 from penstock.guards.shop_calls import ShopCall, limit_key
+from penstock.guards.smtp import SmtpMailer, SmtpServer
 from penstock.logs import get_logger
 from penstock.model.crawl.pages import CrawlSettings, PageIndex
 from penstock.model.exports.order import ExportSender
@@ -64,6 +65,8 @@ from penstock.model.ports import (
     Call,
     Connections,
     JobRows,
+    Mailer,
+    NotificationTargets,
     PictureIndex,
     Products,
     Profiles,
@@ -74,6 +77,7 @@ from penstock.model.shops.provider import ShopConnection
 from penstock.model.sources.search import PROVIDER as SOURCE_PROVIDER
 from penstock.model.sources.search import OpenedSource, ResearchRequests, Sources
 from penstock.model.text.redaction import register_secret
+from penstock.monitor.outbox import NotificationOutbox
 from penstock.monitor.service import MetricRetention, Monitor
 from penstock.pipelines.registry import PIPELINES
 from penstock.places.folder import FolderPlaces
@@ -92,6 +96,7 @@ from penstock.store.database import Database
 from penstock.store.effects import WRITERS
 from penstock.store.lookup.searches import StoredSearches
 from penstock.store.migrate import migrate
+from penstock.store.monitor.notifications import StoredTargets
 from penstock.store.pooler import require_same_server, require_sessions
 from penstock.store.providers.states import StoredLimits
 from penstock.store.research.requests import StoredRequests
@@ -312,6 +317,8 @@ def _ports(settings: Settings, db: Database, sealer: Sealer) -> dict[type, Any]:
         JobRows: StoredJobRows(db),
         Profiles: StoredProfiles(db),
         Receivers: StoredReceivers(db, sealer),
+        NotificationTargets: StoredTargets(db, sealer, settings.pagerduty_url),
+        Mailer: _mailer(settings),
         PictureIndex: StoredPictures(db),
         Connections: StoredConnections(db, sealer),
         CatalogSearch: StoredCatalogSearch(db),
@@ -321,6 +328,14 @@ def _ports(settings: Settings, db: Database, sealer: Sealer) -> dict[type, Any]:
         CrawlSettings: settings.crawl_settings,
         ResearchRequests: StoredRequests(db),
     }
+
+
+def _mailer(settings: Settings) -> SmtpMailer:
+    if settings.smtp_url is None:
+        return SmtpMailer(None)
+    server = SmtpServer.parse(settings.smtp_url.get_secret_value())
+    register_secret(server.password)
+    return SmtpMailer(server, settings.smtp_seconds)
 
 
 def effect_registry(pipelines: Iterable[Pipeline]) -> EffectRegistry:
@@ -347,6 +362,7 @@ def background_services(runtime: Runtime) -> Sequence[Service]:
         Outbox(runtime),
         WebhookKeeper(runtime),
         Monitor(runtime),
+        NotificationOutbox(runtime),
         MetricRetention(runtime),
         WatchService(runtime),
     ]

@@ -27,6 +27,7 @@ from penstock.model.ids import new_id
 from penstock.store.accounts import accounts
 from penstock.store.crawl import pages, postings
 from penstock.store.database import Database
+from penstock.store.monitor import alerts
 from penstock.store.shops import connections
 
 Level = Literal["open", "read", "write", "admin"]
@@ -50,6 +51,8 @@ SEEN_BY = {
     "session_id": {"admin"},
     "webhook_id": {"viewer", "colleague", "admin"},
     "delivery_id": {"viewer", "admin"},
+    "notification_id": {"viewer", "colleague", "admin"},
+    "alert_id": {"admin"},
     "upload_id": {"viewer", "admin"},
     "connection_id": {"viewer", "colleague", "admin"},
     "watcher_id": {"viewer", "colleague", "admin"},
@@ -85,6 +88,10 @@ SPECIAL: dict[str, dict[str, int]] = {
     "DELETE /api/webhooks/{webhook_id}": _BY_MAKER_ONLY,
     "POST /api/webhooks/{webhook_id}/rotate": _BY_MAKER_ONLY,
     "POST /api/webhooks/{webhook_id}/test": _BY_MAKER_ONLY,
+    "PATCH /api/notifications/{notification_id}": _BY_MAKER_ONLY,
+    "DELETE /api/notifications/{notification_id}": _BY_MAKER_ONLY,
+    "POST /api/notifications/{notification_id}/test": _BY_MAKER_ONLY,
+    "PUT /api/jobs/{job_id}/watch": dict.fromkeys(("stranger", "colleague"), 404),
     # The shop is connected to the owner's org.
     "POST /api/products/import": dict.fromkeys(("stranger", "admin"), 404),
     # All use a connection; its creator changes it.
@@ -158,6 +165,11 @@ SENT: dict[str, dict[str, Any]] = {
     "POST /api/keys": {"json": {"name": "nightly"}},
     "PATCH /api/org": {"json": {"sharedJobs": False}},
     "POST /api/orgs": {"json": {"name": "org-{n}"}},
+    "POST /api/notifications": {"json": {"kind": "webhook", "address": "http://127.0.0.1:9/hook"}},
+    "PATCH /api/notifications/{notification_id}": {"json": {"name": "other"}},
+    "PUT /api/notifications/me": {"json": {"jobs": "failed"}},
+    "PUT /api/jobs/{job_id}/watch": {"json": {"watched": True}},
+    "POST /api/monitor/alerts/{alert_id}/silence": {"json": {"minutes": 5}},
     "POST /api/webhooks": {"json": {"url": "http://127.0.0.1:9/hook"}},
     "PATCH /api/webhooks/{webhook_id}": {"json": {"description": "other"}},
     "POST /api/connections": {"json": _SHOP},
@@ -548,6 +560,22 @@ async def _webhook(world: World) -> str:
     return str(made.json()["id"])
 
 
+async def _notification(world: World) -> str:
+    order = {"kind": "webhook", "address": "http://127.0.0.1:9/hook"}
+    made = await world.clients["owner"].post("/api/notifications", json=order)
+    assert made.status_code == 201, made.text
+    return str(made.json()["id"])
+
+
+async def _alert(world: World) -> str:
+    alert_id = new_id()
+    async with world.db.transaction() as conn:
+        await conn.execute("UPDATE alerts SET resolved_at = now() WHERE resolved_at IS NULL")
+        new = alerts.NewAlert(alert_id, "depth", "health.warning", "warning", "Too long.")
+        assert await alerts.add_alert(conn, new)
+    return str(alert_id)
+
+
 async def _delivery(world: World) -> str:
     webhook = await _webhook(world)
     made = await world.clients["owner"].post(f"/api/webhooks/{webhook}/test")
@@ -643,6 +671,8 @@ MAKE: dict[str, Callable[[World], Awaitable[str]]] = {
     "key_id": _key,
     "session_id": _session,
     "webhook_id": _webhook,
+    "notification_id": _notification,
+    "alert_id": _alert,
     "delivery_id": _delivery,
     "upload_id": _upload,
     "connection_id": _connection,

@@ -102,8 +102,8 @@ async def test_sums_agree_with_the_rows_however_often_they_are_made(
         for span, step in (("minute", 60), ("hour", 3600), ("day", 86_400)):
             wanted = HistoryFilter(span, step, now - timedelta(days=3))
             rows = await monitor.job_history(conn, wanted)
-            assert sum(row["succeeded"] for row in rows) == 61
-            assert sum(row["failed"] for row in rows) == 30
+            assert sum(row.succeeded for row in rows) == 61
+            assert sum(row.failed for row in rows) == 30
             counts: dict[int, int] = {}
             for step_counts in (await monitor.duration_history(conn, wanted)).values():
                 for number, count in step_counts.items():

@@ -9,15 +9,18 @@ from tests.fixtures import Bench
 
 from penstock.engine.runtime import Runtime
 from penstock.model.monitor.checks import Thresholds
+from penstock.monitor.alerts import Links
 from penstock.monitor.service import MetricRetention, MetricRetentionConfig, Monitor, MonitorConfig
 from penstock.store.database import Database, from_json
 from penstock.store.monitor import monitor
 from penstock.wiring import open_runtime
 
+LINKS = Links("https://penstock.example", "https://docs.example/runbook")
+
 
 def monitor_of(runtime: Runtime, **limits: float) -> Monitor:
     lenient: dict[str, Any] = {"workers": 0} | limits
-    return Monitor(runtime, MonitorConfig(0, Thresholds(**lenient)))
+    return Monitor(runtime, MonitorConfig(0, Thresholds(**lenient), LINKS))
 
 
 async def told(db: Database, prefix: str = "health.") -> list[tuple[str, Any]]:
@@ -67,7 +70,7 @@ async def test_two_leaders_store_one_check(
     bench: Bench, db: Database, owner_dsn: str, runtime: Runtime
 ) -> None:
     await bench.submit("noop", {"items": 3})
-    config = MonitorConfig(30_000, Thresholds(depth=0, workers=0))
+    config = MonitorConfig(30_000, Thresholds(depth=0, workers=0), LINKS)
     async with open_runtime(runtime.settings, owner_dsn, name="other") as other:
         both = [Monitor(runtime, config), Monitor(other, config)]
         found = await asyncio.gather(*(one.run_once() for one in both for _ in range(3)))

@@ -50,8 +50,8 @@ INSERT INTO slices (id, kind, job_id, org_id, pipeline, stage, position, worker,
                     expected_ms, vstart)
 SELECT gen_random_uuid(), 'items', id, org_id, pipeline, 'work', 0, 'worker ' || n % 20, now(), 1, 1
 FROM jobs, generate_series(1, 3) n WHERE state = 'queued';
-INSERT INTO webhook_streams (job_id, org_id, user_id, closed_at)
-SELECT id, org_id, user_id, now() FROM jobs;
+INSERT INTO webhook_streams (pipeline, job_id, org_id, user_id, closed_at)
+SELECT 'webhooks', id, org_id, user_id, now() FROM jobs;
 INSERT INTO job_items (job_id, row_no, org_id, user_id, job_type, status, due_at, group_key, input)
 SELECT j.id, n, j.org_id, j.user_id, 'noop', CASE WHEN j.pending > 0 THEN 'PENDING' ELSE 'DONE' END,
        CASE WHEN n % 20 = 0 THEN now() END, CASE WHEN n % 25 = 0 THEN 'g' || n END, '[]'
@@ -122,6 +122,16 @@ SELECT job_id, source_id, org_id, id, false FROM products;
 INSERT INTO result_cache (org_id, sha256, key, job_id, made_at)
 SELECT j.org_id, md5(n::text), j.id::text || n, j.id, now() - n * interval '1 minute'
 FROM jobs j, generate_series(1, 10) n;
+INSERT INTO notification_targets (id, org_id, user_id, installation, name, kind, address,
+                                  shown_address, severities, events)
+SELECT gen_random_uuid(), id, id, false, 'n', 'slack', '', 'h', '{}', '{}' FROM orgs;
+INSERT INTO notifications (id, org_id, user_id, target_id, event, phase, message, state, picked_at,
+                           settled_at)
+SELECT gen_random_uuid(), t.org_id, t.user_id, t.id, 'e', 'event', '{}', 'sent',
+       now() - n * interval '1 minute', now() - n * interval '1 minute'
+FROM notification_targets t, generate_series(1, 400) n;
+INSERT INTO job_watchers (job_id, user_id, org_id) SELECT id, user_id, org_id FROM jobs;
+INSERT INTO job_mail_settings (user_id, org_id, jobs) SELECT id, org_id, 'none' FROM users;
 INSERT INTO webhook_endpoints (id, org_id, user_id, url, events, secret)
 SELECT gen_random_uuid(), id, id, 'https://example.com/', '{*}', '' FROM orgs;
 INSERT INTO connections (id, org_id, user_id, provider, name, address, credentials)

@@ -82,6 +82,12 @@ HOT = [
     ("monitor.newest_check", {"health_checks_pkey"}),
     ("monitor.check_history", {"health_checks_pkey"}),
     ("settle.name_errors", {"job_metrics_job"}),
+    ("notifications.waiting", {"notifications_waiting"}),
+    ("notifications.recently_picked", {"notifications_of_target"}),
+    ("notifications.note_try", {"notifications_pkey"}),
+    ("notifications.note_silent_ends", {"notifications_pending", "job_items_pkey"}),
+    ("notifications.told_of_alert", {"notifications_told"}),
+    ("notifications.drop_old", {"notifications_age"}),
     ("activity.lately_failed", {"dead_letters_of_all"}),
     ("activity.open_letters", {"dead_letters_of_all"}),
     ("events.job_events", {"events_seq"}),
@@ -215,6 +221,7 @@ LARGE = (
     *("job_items", "jobs", "job_stages", "events", "dead_letters", "dead_letter_groups"),
     *("products", "product_changes", "job_keys", "job_missing", "result_cache"),
     *("webhook_deliveries", "search_events", "job_metrics", "job_rollups", "health_checks"),
+    "notifications",
 )
 # What may be read whole nevertheless.
 WHOLE = {

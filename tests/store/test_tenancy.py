@@ -68,6 +68,9 @@ TENANT_TABLES = {
     *("job_metrics", "job_rollups", "health_checks", "monitor_state"),
     *("watchers", "watched_files"),
     *("retention_policies", "feeds", "feed_files"),
+    "retention_policies",
+    *("alerts", "alert_silences", "notification_targets", "notifications"),
+    *("job_watchers", "job_mail_settings"),
 }
 
 

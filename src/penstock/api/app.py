@@ -44,6 +44,7 @@ from penstock.api.live.stream import Live
 from penstock.api.live.tail import Tail
 from penstock.api.lookup import enrichment, lookups
 from penstock.api.monitor import extraction_monitor, health, history, metrics, monitor, queues
+from penstock.api.notifications import alerts, notifications
 from penstock.api.openapi import reference
 from penstock.api.openapi.document import describe
 from penstock.api.providers import imports, providers
@@ -90,7 +91,7 @@ _RESOURCES = (
     *(products, pictures, imports),
     dead_letters,
     bulk,
-    *(queues, monitor, history, extraction_monitor, providers),
+    *(queues, monitor, history, alerts, notifications, extraction_monitor, providers),
     *(users, keys, sessions, orgs, audit),
     webhooks,
     *(install, connections),

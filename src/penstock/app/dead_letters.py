@@ -13,10 +13,15 @@ from uuid import UUID
 import orjson
 
 from penstock.app.clone import Copy, order_of, owner_of
+from penstock.engine.reprocess import begin
 from penstock.engine.runtime import Runtime
 from penstock.engine.submit import Receipt, submit
 from penstock.model.errors import NotThere, PenstockError, PermanentError, TransientError
 from penstock.model.fairness import PRIORITIES
+from penstock.model.ids import new_id
+from penstock.model.network.notifications import PIPELINE as NOTIFICATIONS
+from penstock.model.reprocess import Selection
+from penstock.model.states import TERMINAL_ITEM_STATUSES
 from penstock.model.ticket import Ticket
 from penstock.store import webhooks
 from penstock.store.accounts.audit_log import Caller, audit
@@ -180,6 +185,8 @@ async def _submit_again(runtime: Runtime, conn: Connection, caller: Caller, lett
 
 async def _send_again(runtime: Runtime, conn: Connection, caller: Caller, letter: Any) -> Receipt:
     job_id = letter["job_id"]
+    if letter["pipeline"] == NOTIFICATIONS:
+        return await _notify_again(runtime, conn, caller, letter)
     delivery_id = await webhooks.delivery_of_item(conn, job_id, letter["row_no"])
     delivery = None if delivery_id is None else await webhooks.get_delivery(conn, delivery_id)
     if delivery is None:
@@ -190,6 +197,18 @@ async def _send_again(runtime: Runtime, conn: Connection, caller: Caller, letter
     )
     body = orjson.dumps({"jobId": str(job_id), "position": 1, "estimatedWaitMs": 0}).decode()
     return Receipt(job_id, body, lane)
+
+
+async def _notify_again(runtime: Runtime, conn: Connection, caller: Caller, letter: Any) -> Receipt:
+    """Send a notification again, with all its tries."""
+    job_id, statuses = letter["job_id"], tuple(TERMINAL_ITEM_STATUSES)
+    which = Selection(whole_job=False, statuses=statuses, rows=(letter["row_no"],))
+    begun = await begin(runtime, conn, job_id, which, holder=new_id(), user_id=caller.who.user_id)
+    if begun.lane is None:
+        raise PermanentError("INVALID_STATE", "This notification is still on its way.")
+    await _audit(conn, caller, letter, "reprocess", {"state": "reprocessed"})
+    body = orjson.dumps({"jobId": str(job_id), "position": 1, "estimatedWaitMs": 0}).decode()
+    return Receipt(job_id, body, begun.lane)
 
 
 async def _discard(conn: Connection, caller: Caller, letters: list[Any], reason: str) -> None:

@@ -31,6 +31,7 @@ from penstock.cli.operate import (
     config,
     doctor,
     migrate,
+    notify,
     providers,
     sandbox,
     secrets,
@@ -86,6 +87,7 @@ app.add_typer(shops.app, name="shops")
 app.add_typer(lanes.app, name="lanes")
 app.add_typer(providers.app, name="providers")
 app.add_typer(webhooks.app, name="webhooks")
+app.add_typer(notify.app, name="notify")
 app.add_typer(connections.app, name="connections")
 app.add_typer(sources.app, name="sources")
 app.add_typer(watchers.app, name="watchers")

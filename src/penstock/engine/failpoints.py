@@ -35,6 +35,10 @@ NAMES = frozenset(
         "between_chunks",
         # Expired leases were found; none is taken yet.
         "in_sweep",
+        # The monitor has opened or resolved alerts; their notices become items.
+        "monitor_before_commit",
+        "monitor_after_commit",
+        "notify_before_commit",
         # A step of a bulk operation.
         "bulk_before_commit",
         "bulk_after_commit",

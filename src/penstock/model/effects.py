@@ -247,6 +247,16 @@ class NoteDelivery(Effect):
 
 
 @dataclass(frozen=True, slots=True)
+class NoteNotification(Effect):
+    """Write into the log of notifications what came of a try. One that ``failed`` for good becomes
+    a dead letter."""
+
+    notification_ids: tuple[UUID, ...]
+    title: str
+    state: Literal["pending", "sent", "failed", "dropped"]
+
+
+@dataclass(frozen=True, slots=True)
 class RecordRequest(Effect):
     """The job is an attempt of a research request. With a ``webhook_url`` the end of the job is
     posted there."""

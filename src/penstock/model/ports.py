@@ -26,6 +26,7 @@ from penstock.model.network.fetching import (
     FetchResponse,
     StreamedResponse,
 )
+from penstock.model.network.notifications import Target
 from penstock.model.network.provider_limits import CallReport, LimitKey, Permit
 from penstock.model.network.token_bucket import Rate, ThrottleStatus
 from penstock.model.network.webhooks import Receiver
@@ -301,6 +302,21 @@ class Receivers(Protocol):
     async def find(self, endpoint_ids: Sequence[UUID]) -> Mapping[UUID, Receiver]: ...
     async def of_org(self, org_id: int, url: str) -> Receiver:
         """A URL that is no endpoint, with the secret of the org."""
+
+
+class NotificationTargets(Protocol):
+    """Current targets of notifications, with their addresses opened."""
+
+    async def find(self, target_ids: Sequence[UUID]) -> Mapping[UUID, Target]: ...
+
+
+class Mailer(Protocol):
+    """Sends e-mails."""
+
+    @property
+    def sender(self) -> str: ...
+
+    async def send(self, to: str, mail: bytes) -> None: ...
 
 
 class Connections(Protocol):

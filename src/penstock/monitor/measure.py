@@ -40,6 +40,7 @@ def _measured(
     recent = [one.get("recent", {}) for one in workers]
     return Measured(
         depth=queue.depth,
+        level=queue.level,
         waiting=queue.waiting,
         active=queue.active,
         oldest_ms=queue.oldest_ms,

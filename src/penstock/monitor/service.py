@@ -14,10 +14,14 @@ from penstock.model.monitor.checks import (
     status_of_checks,
 )
 from penstock.model.monitor.health import HealthStatus
+from penstock.monitor import alerts
+from penstock.monitor.alerts import Links
 from penstock.monitor.measure import check_shape, figures_shape, measure
+from penstock.monitor.outbox import links_of
 from penstock.settings import Settings
 from penstock.store.database import Connection
-from penstock.store.monitor import monitor
+from penstock.store.monitor import alerts as alerts_store
+from penstock.store.monitor import monitor, notifications
 from penstock.store.monitor.monitor import MonitorState, NewCheck
 from penstock.store.workers import workers
 
@@ -30,10 +34,11 @@ _RECENT = 0.4
 class MonitorConfig:
     every_ms: int
     limits: Thresholds
+    links: Links
 
     @classmethod
     def of(cls, settings: Settings) -> MonitorConfig:
-        return cls(settings.monitor_every_ms, settings.monitor_thresholds)
+        return cls(settings.monitor_every_ms, settings.monitor_thresholds, links_of(settings))
 
 
 class Monitor:
@@ -59,6 +64,17 @@ class Monitor:
             status = status_of_checks(checks)
             await self._store(conn, measured, checks, status)
             told = await self._tell(conn, state, checks, status)
+            wanted = alerts.alerts_of(checks, status, measured.level)
+            changes = await alerts.apply(conn, wanted, self._config.links)
+            for alert in changes.opened:
+                if alert.event == "alert.dlq":
+                    await workers.tell(conn, alert.event, None, alerts.event_data(alert))
+            self._runtime.failpoints.reach("monitor_before_commit")
+        self._runtime.failpoints.reach("monitor_after_commit")
+        for alert in changes.opened:
+            self._runtime.log.warning("alert opened", alert=alert.key, message=alert.message)
+        for resolved in changes.resolved:
+            self._runtime.log.info("alert resolved", alert=resolved.key)
         if told:
             self._runtime.log.warning("the installation's health changed", **told)
         return status
@@ -98,6 +114,8 @@ class MetricRetentionConfig:
     days: float
     every_ms: int = 3_600_000
     chunk: int = 5000
+    # How long messages stay in the log.
+    log_days: float = 30
 
 
 class MetricRetention:
@@ -119,4 +137,6 @@ class MetricRetention:
             dropped += last
         async with self._runtime.db.transaction() as conn:
             await monitor.drop_old_sums(conn)
+            await notifications.drop_old(conn, self._config.log_days)
+            await alerts_store.drop_old(conn, self._config.days)
         return dropped

@@ -10,6 +10,7 @@ from penstock.pipelines.export import Export
 from penstock.pipelines.extraction.pipeline import Extraction
 from penstock.pipelines.lookup.pipeline import Lookup
 from penstock.pipelines.noop import Noop
+from penstock.pipelines.notifications import Notifications
 from penstock.pipelines.research.pipeline import Research, ResearchProcess, ResearchRetry
 from penstock.pipelines.shop_import.pipeline import ShopImport
 from penstock.pipelines.webhook_dispatch import WebhookDispatch
@@ -27,6 +28,7 @@ PIPELINES: tuple[Pipeline, ...] = (
     ShopImport(),
     WebhookDispatch(),
     Webhooks(),
+    Notifications(),
     Crawl(),
     Export(),
     *(found.load()() for found in entry_points(group=ENTRY_POINTS)),

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from penstock.model.network.notifications import PIPELINE as NOTIFICATIONS
 from penstock.model.network.webhooks import CHATTY, PIPELINE
 from penstock.store.database import Connection
 from penstock.store.jobs.followers import EventRange
 from penstock.store.queries import load
 
 _sql = load("outbox")
+# Pipelines whose own jobs cause no deliveries.
+_SILENT = [PIPELINE, NOTIFICATIONS]
 Maker = tuple[int, int]
 
 
@@ -37,24 +40,38 @@ async def wanted(conn: Connection, events: EventRange, most: int) -> Sequence[An
     """The events of this range that endpoints subscribe to, once for each endpoint."""
     if not await conn.fetchval(_sql.anyone_told):
         return ()
-    return await conn.fetch(_sql.to_tell, *events.start, *events.end, most, CHATTY, PIPELINE)
+    return await conn.fetch(_sql.to_tell, *events.start, *events.end, most, CHATTY, _SILENT)
 
 
 async def waiting(conn: Connection, most: int) -> list[Any]:
     return await conn.fetch(_sql.waiting, most)
 
 
-async def open_streams(conn: Connection, makers: Sequence[Maker]) -> list[Any]:
+@dataclass(frozen=True, slots=True)
+class OpenStream:
+    """A standing job that takes items of a user."""
+
+    org_id: int
+    user_id: int
+    job_id: UUID
+    total: int
+    state: str
+
+
+async def open_streams(
+    conn: Connection, pipeline: str, makers: Sequence[Maker]
+) -> list[OpenStream]:
     orgs, users = zip(*makers, strict=True)
-    return await conn.fetch(_sql.open_streams, list(orgs), list(users))
+    rows = await conn.fetch(_sql.open_streams, list(orgs), list(users), pipeline)
+    return [OpenStream(**dict(row)) for row in rows]
 
 
 async def close_stream(conn: Connection, job_id: UUID) -> None:
     await conn.execute(_sql.close_stream, job_id)
 
 
-async def add_stream(conn: Connection, job_id: UUID, maker: Maker) -> None:
-    await conn.execute(_sql.add_stream, job_id, *maker)
+async def add_stream(conn: Connection, job_id: UUID, pipeline: str, maker: Maker) -> None:
+    await conn.execute(_sql.add_stream, job_id, *maker, pipeline)
 
 
 async def org_of(conn: Connection, org_id: int) -> tuple[str, str]:

@@ -1117,16 +1117,18 @@ CREATE UNIQUE INDEX webhook_deliveries_item ON webhook_deliveries (stream_job, r
     WHERE row_no IS NOT NULL;
 CREATE INDEX webhook_deliveries_age ON webhook_deliveries (settled_at) WHERE settled_at IS NOT NULL;
 
--- The standing jobs whose items are deliveries: for each user with endpoints one that takes more.
+-- The standing jobs whose items are deliveries or notifications: for each user that has such one that
+-- takes more.
 CREATE TABLE webhook_streams (
     job_id    uuid PRIMARY KEY REFERENCES jobs ON DELETE CASCADE,
+    pipeline  text NOT NULL,
     org_id    bigint NOT NULL REFERENCES orgs,
     user_id   bigint NOT NULL REFERENCES users,
     -- It has enough; it ends when what it has is delivered.
     closed_at timestamptz
 );
 
-CREATE UNIQUE INDEX webhook_streams_open ON webhook_streams (org_id, user_id)
+CREATE UNIQUE INDEX webhook_streams_open ON webhook_streams (pipeline, org_id, user_id)
     WHERE closed_at IS NULL;
 
 -- How far each follower has read the events, in the order they were committed.
@@ -1896,3 +1898,145 @@ CREATE POLICY all_orgs ON feed_files TO penstock_admin USING (true);
 GRANT SELECT (id, org_id, user_id, name, options, enabled, read_at, created_at, updated_at, rotated_at),
     INSERT, UPDATE, DELETE ON feeds TO penstock_api, penstock_admin;
 GRANT SELECT ON feed_files TO penstock_api, penstock_admin;
+
+
+-- Problems that the monitor found, from the check that failed first to the one that passed again.
+CREATE TABLE alerts (
+    id          uuid PRIMARY KEY,
+    -- The check, with its pipeline or provider.
+    key         text NOT NULL,
+    event       text NOT NULL,
+    severity    text NOT NULL CHECK (severity IN ('info', 'warning', 'critical')),
+    message     text NOT NULL,
+    value       double precision,
+    threshold   double precision,
+    opened_at   timestamptz NOT NULL DEFAULT now(),
+    updated_at  timestamptz NOT NULL DEFAULT now(),
+    resolved_at timestamptz
+) WITH (fillfactor = 70);
+
+-- Two leaders cannot both open one.
+CREATE UNIQUE INDEX alerts_open ON alerts (key) WHERE resolved_at IS NULL;
+CREATE INDEX alerts_listed ON alerts (opened_at, id);
+
+-- Checks about which nothing is sent for a time.
+CREATE TABLE alert_silences (
+    key        text PRIMARY KEY,
+    until      timestamptz NOT NULL,
+    reason     text NOT NULL DEFAULT '',
+    user_id    bigint NOT NULL REFERENCES users,
+    created_at timestamptz NOT NULL DEFAULT now()
+);
+
+-- Where alerts and events are sent to.
+CREATE TABLE notification_targets (
+    id             uuid PRIMARY KEY,
+    org_id         bigint NOT NULL REFERENCES orgs,
+    -- Its creator: an org's target gets events of the jobs that this user may see.
+    user_id        bigint NOT NULL REFERENCES users,
+    -- Of the installation: it gets alerts of the monitor.
+    installation   boolean NOT NULL,
+    name           text NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+    kind           text NOT NULL CHECK (kind IN ('slack', 'webhook', 'pagerduty', 'email')),
+    -- Sealed; empty after the target was deleted.
+    address        bytea NOT NULL,
+    -- What is shown of the address: its host, or the domain of an e-mail.
+    shown_address  text NOT NULL,
+    severities     text[] NOT NULL CHECK (severities <@ ARRAY['info', 'warning', 'critical']),
+    events         text[] NOT NULL,
+    enabled        boolean NOT NULL DEFAULT true,
+    silenced_until timestamptz,
+    created_at     timestamptz NOT NULL DEFAULT now(),
+    deleted_at     timestamptz,
+    CHECK (deleted_at IS NULL OR address = '')
+);
+
+CREATE INDEX notification_targets_listed ON notification_targets (org_id, id)
+    WHERE deleted_at IS NULL;
+
+-- One message for one target, and its result.
+CREATE TABLE notifications (
+    id         uuid PRIMARY KEY,
+    org_id     bigint NOT NULL REFERENCES orgs,
+    user_id    bigint NOT NULL REFERENCES users,
+    -- Unset: an e-mail to the user.
+    target_id  uuid REFERENCES notification_targets,
+    alert_id   uuid REFERENCES alerts ON DELETE CASCADE,
+    event_id   bigint,
+    event      text NOT NULL,
+    phase      text NOT NULL CHECK (phase IN ('opened', 'resolved', 'event', 'test')),
+    message    jsonb NOT NULL,
+    state      text NOT NULL DEFAULT 'waiting'
+               CHECK (state IN ('waiting', 'pending', 'sent', 'failed', 'dropped')),
+    stream_job uuid,
+    row_no     integer,
+    tries      integer NOT NULL DEFAULT 0,
+    error      jsonb,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    -- When it became an item.
+    picked_at  timestamptz,
+    settled_at timestamptz,
+    CHECK ((state IN ('waiting', 'pending')) = (settled_at IS NULL))
+) WITH (fillfactor = 70);
+
+-- Nothing is sent to a target twice.
+CREATE UNIQUE INDEX notifications_of_alert ON notifications (target_id, alert_id, phase)
+    WHERE alert_id IS NOT NULL;
+CREATE UNIQUE INDEX notifications_of_event ON notifications (user_id, target_id, event_id)
+    NULLS NOT DISTINCT WHERE event_id IS NOT NULL;
+CREATE INDEX notifications_told ON notifications (alert_id) WHERE alert_id IS NOT NULL;
+CREATE INDEX notifications_waiting ON notifications (created_at) WHERE state = 'waiting';
+CREATE INDEX notifications_pending ON notifications (stream_job, row_no) WHERE state = 'pending';
+CREATE INDEX notifications_listed ON notifications (org_id, id);
+CREATE INDEX notifications_of_target ON notifications (target_id, picked_at);
+CREATE INDEX notifications_age ON notifications (settled_at) WHERE settled_at IS NOT NULL;
+
+-- Users who want an e-mail when one job ends.
+CREATE TABLE job_watchers (
+    job_id  uuid NOT NULL REFERENCES jobs ON DELETE CASCADE,
+    user_id bigint NOT NULL REFERENCES users,
+    org_id  bigint NOT NULL REFERENCES orgs,
+    PRIMARY KEY (job_id, user_id)
+);
+
+-- Users who want an e-mail when any of their jobs ends, or fails.
+CREATE TABLE job_mail_settings (
+    user_id bigint PRIMARY KEY REFERENCES users,
+    org_id  bigint NOT NULL REFERENCES orgs,
+    jobs    text NOT NULL CHECK (jobs IN ('none', 'failed', 'all'))
+);
+
+INSERT INTO event_cursors (name) VALUES ('notifications');
+
+ALTER TABLE alerts ENABLE ROW LEVEL SECURITY;
+ALTER TABLE alert_silences ENABLE ROW LEVEL SECURITY;
+ALTER TABLE notification_targets ENABLE ROW LEVEL SECURITY;
+ALTER TABLE notifications ENABLE ROW LEVEL SECURITY;
+ALTER TABLE job_watchers ENABLE ROW LEVEL SECURITY;
+ALTER TABLE job_mail_settings ENABLE ROW LEVEL SECURITY;
+CREATE POLICY all_orgs ON alerts TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON alert_silences TO penstock_admin USING (true);
+CREATE POLICY own_org ON notification_targets TO penstock_api
+    USING (org_id = (SELECT current_org()) AND NOT installation)
+    WITH CHECK (org_id = (SELECT current_org()) AND NOT installation
+                AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
+CREATE POLICY all_orgs ON notification_targets TO penstock_admin USING (true);
+CREATE POLICY own_rows ON notifications TO penstock_api
+    USING (org_id = (SELECT current_org())
+           AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
+CREATE POLICY all_orgs ON notifications TO penstock_admin USING (true);
+CREATE POLICY own_rows ON job_watchers TO penstock_api
+    USING (org_id = (SELECT current_org()) AND user_id = (SELECT current_actor()));
+CREATE POLICY all_orgs ON job_watchers TO penstock_admin USING (true);
+CREATE POLICY own_rows ON job_mail_settings TO penstock_api
+    USING (org_id = (SELECT current_org()) AND user_id = (SELECT current_actor()));
+CREATE POLICY all_orgs ON job_mail_settings TO penstock_admin USING (true);
+GRANT SELECT ON alerts TO penstock_admin;
+GRANT SELECT, INSERT, UPDATE, DELETE ON alert_silences TO penstock_admin;
+GRANT SELECT (id, org_id, user_id, installation, name, kind, shown_address, severities, events, enabled,
+              silenced_until, created_at, deleted_at), INSERT,
+    UPDATE (enabled, silenced_until, severities, events, name, address, deleted_at)
+    ON notification_targets TO penstock_api, penstock_admin;
+GRANT SELECT, INSERT ON notifications TO penstock_api, penstock_admin;
+GRANT SELECT, INSERT, DELETE ON job_watchers TO penstock_api, penstock_admin;
+GRANT SELECT, INSERT, UPDATE ON job_mail_settings TO penstock_api, penstock_admin;

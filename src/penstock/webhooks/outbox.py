@@ -12,20 +12,18 @@ from uuid import UUID
 
 from penstock.engine.runtime import Runtime
 from penstock.engine.services.follow import follow
-from penstock.engine.submit import Order, submit
-from penstock.model.fairness import PRIORITIES
+from penstock.engine.standing import StreamKind, open_streams
 from penstock.model.ids import new_id
 from penstock.model.network.webhooks import PIPELINE
-from penstock.model.states import TERMINAL_JOB_STATES
 from penstock.model.ticket import Ticket
 from penstock.store import outbox
-from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection, from_json
 from penstock.store.jobs.followers import EventRange
 from penstock.store.jobs.transitions import JobMove, NewChild, write_moves
 from penstock.store.outbox import Maker, NewDelivery
 
 FOLLOWER = "webhooks"
+_STREAM = StreamKind(PIPELINE, "Webhook deliveries")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,9 @@ class Outbox:
         of_maker: dict[Maker, list[NewDelivery]] = defaultdict(list)
         for one in new:
             of_maker[one.maker].append(one)
-        streams = await self._streams(conn, list(of_maker))
+        streams = await open_streams(
+            self._runtime, conn, _STREAM, list(of_maker), self._config.stream_size
+        )
         children = {
             streams[maker]: [NewChild(None, str(one.id), 0, None, _input(one)) for one in group]
             for maker, group in of_maker.items()
@@ -90,35 +90,6 @@ class Outbox:
         for maker, group in of_maker.items():
             await outbox.add_deliveries(conn, streams[maker], maker, group)
         return written.lanes
-
-    async def _streams(self, conn: Connection, makers: Sequence[Maker]) -> dict[Maker, UUID]:
-        """The job that takes each maker's deliveries; a new one where there is none, or where it
-        has enough or was ended by somebody."""
-        found: dict[Maker, UUID] = {}
-        for row in await outbox.open_streams(conn, makers):
-            if row["total"] >= self._config.stream_size or _is_ending(row["state"]):
-                await outbox.close_stream(conn, row["job_id"])
-            else:
-                found[row["org_id"], row["user_id"]] = row["job_id"]
-        for maker in makers:
-            if maker not in found:
-                found[maker] = await self._new_stream(conn, maker)
-        return found
-
-    async def _new_stream(self, conn: Connection, maker: Maker) -> UUID:
-        org_id, user_id = maker
-        name, plan = await outbox.org_of(conn, org_id)
-        who = Principal(user_id, org_id, "", "member", name, plan)
-        order = Order(
-            PIPELINE, priority=PRIORITIES["high"], name="Webhook deliveries", internal=True
-        )
-        receipt = await submit(self._runtime, conn, who, order)
-        await outbox.add_stream(conn, receipt.job_id, maker)
-        return receipt.job_id
-
-
-def _is_ending(state: str) -> bool:
-    return state == "cancelling" or state in TERMINAL_JOB_STATES
 
 
 def _of_event(row: Any, delivery_id: UUID) -> NewDelivery:

@@ -69,6 +69,13 @@ ROUTES: Mapping[str, str] = {
             POST /api/watchers/{watcher_id}/files/{watched_id}/retry
             GET /api/research/quota · PUT /api/research/quota · POST /api/webhooks/request-secret
             GET /api/providers · POST /api/providers/{key}/reset
+            GET /api/monitor/alerts · POST /api/monitor/alerts/{alert_id}/silence
+            GET /api/notifications · POST /api/notifications · GET /api/notifications/log
+            GET /api/notifications/me · PUT /api/notifications/me
+            GET /api/notifications/{notification_id} · PATCH /api/notifications/{notification_id}
+            DELETE /api/notifications/{notification_id}
+            POST /api/notifications/{notification_id}/test
+            GET /api/jobs/{job_id}/watch · PUT /api/jobs/{job_id}/watch
             GET /api/monitor · GET /api/monitor/history · GET /api/extraction/monitor
             GET /metrics · GET /metrics/worker
             POST /api/users/me/password · POST /api/users · GET /api/users

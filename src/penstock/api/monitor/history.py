@@ -14,7 +14,7 @@ from penstock.api.http.schemas import Shape
 from penstock.model.monitor.durations import percentile_of_classes
 from penstock.model.monitor.health import HealthStatus
 from penstock.store.monitor import monitor
-from penstock.store.monitor.monitor import HistoryFilter
+from penstock.store.monitor.monitor import CheckSums, HistoryFilter, JobSums
 
 router = APIRouter(prefix="/monitor", tags=["operations"])
 Range = Literal["1h", "24h", "7d", "30d"]
@@ -69,12 +69,14 @@ async def monitor_history(
     first = _floor(now - length, step) + timedelta(seconds=step)
     wanted = HistoryFilter(span, step, first, query.pipeline, query.org)
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        jobs = {row["step"]: row for row in await monitor.job_history(conn, wanted)}
+        jobs = {one.step: one for one in await monitor.job_history(conn, wanted)}
         durations = await monitor.duration_history(conn, wanted)
-        checks = {row["step"]: row for row in await monitor.check_history(conn, wanted)}
+        checks = {one.step: one for one in await monitor.check_history(conn, wanted)}
     points, at = [], first
     while at <= now:
-        points.append(_point(at, step, jobs.get(at), durations.get(at, {}), checks.get(at)))
+        points.append(
+            _point(at, step, jobs.get(at, JobSums(at)), durations.get(at, {}), checks.get(at))
+        )
         at += timedelta(seconds=step)
     return answer({"range": query.range, "stepSeconds": step, "points": points})
 
@@ -84,28 +86,25 @@ def _floor(at: datetime, step: int) -> datetime:
 
 
 def _point(
-    at: datetime, step: int, jobs: Any, durations: dict[int, int], check: Any
+    at: datetime, step: int, jobs: JobSums, durations: dict[int, int], check: CheckSums | None
 ) -> dict[str, Any]:
-    succeeded, failed, cancelled = (
-        (jobs["succeeded"], jobs["failed"], jobs["cancelled"]) if jobs is not None else (0, 0, 0)
-    )
-    ended = succeeded + failed
-    every = ended + cancelled
+    ended = jobs.succeeded + jobs.failed
+    every = ended + jobs.cancelled
     return {
         "at": at,
-        "succeeded": succeeded,
-        "failed": failed,
-        "cancelled": cancelled,
-        "rows": jobs["rows"] if jobs is not None else 0,
-        "successRate": succeeded / ended if ended else None,
-        "avgMs": jobs["total_ms"] / every if every else None,
-        "avgRunMs": jobs["run_ms"] / every if every else None,
+        "succeeded": jobs.succeeded,
+        "failed": jobs.failed,
+        "cancelled": jobs.cancelled,
+        "rows": jobs.rows,
+        "successRate": jobs.succeeded / ended if ended else None,
+        "avgMs": jobs.total_ms / every if every else None,
+        "avgRunMs": jobs.run_ms / every if every else None,
         "p50Ms": percentile_of_classes(durations, 0.5),
         "p95Ms": percentile_of_classes(durations, 0.95),
         "jobsPerMinute": round(every / (step / 60), 4),
-        "depth": None if check is None else round(check["depth"], 2),
-        "maxDepth": None if check is None else check["max_depth"],
-        "oldestWaitingMs": None if check is None else check["oldest_ms"],
-        "workers": None if check is None else check["workers"],
-        "status": None if check is None else check["status"],
+        "depth": None if check is None else round(check.depth, 2),
+        "maxDepth": None if check is None else check.max_depth,
+        "oldestWaitingMs": None if check is None else check.oldest_ms,
+        "workers": None if check is None else check.workers,
+        "status": None if check is None else check.status,
     }

@@ -23,6 +23,7 @@ from penstock.model.monitor.health import HealthStatus, judge
 from penstock.model.monitor.last_hour import MINUTES, EndedJob, minutes, percentile, success_rate
 from penstock.settings import Settings
 from penstock.store.monitor import monitor as stored
+from penstock.store.monitor.monitor import FailureGroup
 from penstock.store.workers import activity
 
 router = APIRouter(tags=["operations"])
@@ -185,14 +186,14 @@ def _all_is_well(queue: Queue) -> str:
     return judge(figures_of(queue), 0).message
 
 
-def _failure_group(row: Any) -> dict[str, Any]:
+def _failure_group(row: FailureGroup) -> dict[str, Any]:
     return {
-        "pipeline": row["pipeline"],
-        "code": row["code"],
-        "jobs": row["jobs"],
-        "orgs": row["orgs"],
-        "lastAt": row["last_at"],
-        "jobIds": [str(one) for one in row["job_ids"]],
+        "pipeline": row.pipeline,
+        "code": row.code,
+        "jobs": row.jobs,
+        "orgs": row.orgs,
+        "lastAt": row.last_at,
+        "jobIds": [str(one) for one in row.job_ids],
     }
 
 

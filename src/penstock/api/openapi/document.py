@@ -44,6 +44,7 @@ TAGS = {
     "watchers": "Places that are scanned for new files.",
     "providers": "Limits and circuits of what is called.",
     "webhooks": "What Penstock tells others, and how that went.",
+    "notifications": "Where alerts and events are sent to.",
     "accounts": "Signing in, users, keys, and who did what.",
     "operations": "Health and metrics.",
 }

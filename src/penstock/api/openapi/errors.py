@@ -133,6 +133,7 @@ OWN: dict[str, tuple[str, ...]] = {
     "rotateSecret": (_NO_SEAL,),
     "changeWebhook": (*_STATE, "URL_NOT_ALLOWED"),
     "testWebhook": _STATE,
+    "createTarget": (*_STATE, "URL_NOT_ALLOWED", "RESOURCE_NOT_FOUND", _NO_SEAL),
     "redeliver": _STATE,
     "createSession": ("AUTHENTICATION_FAILED", "RATE_LIMITED", "UNSUPPORTED_TYPE"),
 }

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Final
 
+from penstock.model.backpressure import Level
 from penstock.model.monitor.health import HealthStatus, status_of
 
 # Rates of fewer items or calls than this say nothing.
@@ -107,6 +108,7 @@ class Measured:
     """Everything that the checks look at."""
 
     depth: int = 0
+    level: Level = Level.HEALTHY
     waiting: int = 0
     active: int = 0
     oldest_ms: int = 0

@@ -12,6 +12,7 @@ from penstock.store.effects.events import Events
 from penstock.store.effects.group_counters import GroupCounters
 from penstock.store.effects.missing_products import MissingProducts
 from penstock.store.effects.new_products import NewProducts
+from penstock.store.effects.notifications import NotificationNotes
 from penstock.store.effects.pages import ExpiredPages, Extractions, Pages, Postings, Robots
 from penstock.store.effects.pictures import Pictures
 from penstock.store.effects.products import Products
@@ -31,6 +32,7 @@ WRITERS = (
     Requests(),
     Events(),
     Deliveries(),
+    NotificationNotes(),
     MissingProducts(),
     Cursors(),
     *(Pages(), ExpiredPages(), Extractions(), Postings(), Robots()),

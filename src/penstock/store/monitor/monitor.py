@@ -156,10 +156,25 @@ class HistoryFilter:
     org: str | None = None
 
 
-async def job_history(conn: Connection, wanted: HistoryFilter) -> list[Any]:
-    return await conn.fetch(
+@dataclass(frozen=True, slots=True)
+class JobSums:
+    """Jobs that ended within a step."""
+
+    step: datetime
+    succeeded: int = 0
+    failed: int = 0
+    cancelled: int = 0
+    rows: int = 0
+    queued_ms: int = 0
+    run_ms: int = 0
+    total_ms: int = 0
+
+
+async def job_history(conn: Connection, wanted: HistoryFilter) -> list[JobSums]:
+    rows = await conn.fetch(
         _sql.job_history, wanted.span, wanted.step_s, wanted.since, wanted.pipeline, wanted.org
     )
+    return [JobSums(**dict(row)) for row in rows]
 
 
 async def duration_history(
@@ -174,12 +189,38 @@ async def duration_history(
     return found
 
 
-async def check_history(conn: Connection, wanted: HistoryFilter) -> list[Any]:
-    return await conn.fetch(_sql.check_history, wanted.step_s, wanted.since)
+@dataclass(frozen=True, slots=True)
+class CheckSums:
+    """What was measured within a step."""
+
+    step: datetime
+    depth: float
+    max_depth: int
+    oldest_ms: int
+    workers: int
+    status: str
 
 
-async def recent_failures(conn: Connection, since: datetime, most: int) -> list[Any]:
-    return await conn.fetch(_sql.recent_failures, since, MAX_JOBS, most)
+async def check_history(conn: Connection, wanted: HistoryFilter) -> list[CheckSums]:
+    rows = await conn.fetch(_sql.check_history, wanted.step_s, wanted.since)
+    return [CheckSums(**dict(row)) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class FailureGroup:
+    """Failed jobs of one pipeline with one error code."""
+
+    pipeline: str
+    code: str
+    jobs: int
+    orgs: int
+    last_at: datetime
+    job_ids: list[UUID]
+
+
+async def recent_failures(conn: Connection, since: datetime, most: int) -> list[FailureGroup]:
+    rows = await conn.fetch(_sql.recent_failures, since, MAX_JOBS, most)
+    return [FailureGroup(**dict(row)) for row in rows]
 
 
 async def metrics_of_job(conn: Connection, job_id: UUID) -> list[Any]:

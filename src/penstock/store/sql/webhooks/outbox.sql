@@ -34,7 +34,7 @@ SELECT e.id AS event_id, e.org_id, e.job_id, e.seq, e.event, e.worker, e.data, e
        e.endpoint_id, e.user_id, e.request_id
 FROM wanted e
 CROSS JOIN LATERAL (SELECT j.pipeline, j.user_id FROM jobs j WHERE j.id = e.job_id LIMIT 1) AS j
-WHERE j.pipeline <> $7 AND (e.sees_all OR j.user_id = e.user_id)
+WHERE j.pipeline <> ALL ($7::text[]) AND (e.sees_all OR j.user_id = e.user_id)
   AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d
                   WHERE d.endpoint_id = e.endpoint_id AND d.event_id = e.id)
 ORDER BY e.xid, e.id, e.endpoint_id
@@ -48,7 +48,8 @@ WHERE state = 'waiting' ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
 -- The jobs that take these users' deliveries, locked in order.
 SELECT s.org_id, s.user_id, s.job_id, j.total, j.state
 FROM unnest($1::bigint[], $2::bigint[]) AS u (org_id, user_id)
-JOIN webhook_streams s ON s.org_id = u.org_id AND s.user_id = u.user_id AND s.closed_at IS NULL
+JOIN webhook_streams s ON s.pipeline = $3 AND s.org_id = u.org_id AND s.user_id = u.user_id
+    AND s.closed_at IS NULL
 JOIN jobs j ON j.id = s.job_id
 ORDER BY j.id FOR NO KEY UPDATE OF j
 
@@ -58,7 +59,7 @@ UPDATE webhook_streams SET closed_at = now() WHERE job_id = $1
 
 -- name: add_stream
 -- A new job takes the user's deliveries.
-INSERT INTO webhook_streams (job_id, org_id, user_id) VALUES ($1, $2, $3)
+INSERT INTO webhook_streams (job_id, org_id, user_id, pipeline) VALUES ($1, $2, $3, $4)
 
 -- name: org_of_stream
 -- The org's name and plan, for the lane.

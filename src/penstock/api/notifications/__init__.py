@@ -1,0 +1,1 @@
+"""Targets of notifications, alerts and e-mails about jobs."""
