@@ -1341,7 +1341,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test message
-         * @description The log shows what came of it.
+         * @description The log shows the result.
          */
         post: operations["testTarget"];
         delete?: never;
@@ -7637,6 +7637,7 @@ export interface components {
              * @description Deleted, and not yet reused.
              */
             deadRows: number;
+        };
         /** TargetPage */
         TargetPage: {
             /** Items */
@@ -20246,8 +20247,26 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -20268,6 +20287,7 @@ export interface operations {
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             *     - `URL_NOT_ALLOWED`: The address is not one that may be called from here.
              */
             422: {
                 headers: {
@@ -20298,7 +20318,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
