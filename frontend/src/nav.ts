@@ -2,6 +2,7 @@
 import {
   Activity,
   Briefcase,
+  CalendarClock,
   FolderSync,
   Gauge,
   Globe,
@@ -42,6 +43,7 @@ export const NAV: NavEntry[] = [
   { to: "/postings", label: "Job postings", icon: Briefcase, key: "b" },
   { to: "/research", label: "Research", icon: Search, key: "e" },
   { to: "/sources", label: "Sources", icon: Plug, key: "u" },
+  { to: "/schedules", label: "Schedules", icon: CalendarClock, key: "t" },
   { to: "/connections", label: "Connections", icon: Store, key: "c" },
   { to: "/watchers", label: "Watchers", icon: FolderSync, key: "f" },
   { to: "/providers", label: "Providers", icon: Gauge, key: "o" },

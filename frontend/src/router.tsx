@@ -195,6 +195,12 @@ const watchers = createRoute({
   component: lazyRouteComponent(() => import("./pages/watchers/watchers")),
 });
 
+const schedules = createRoute({
+  getParentRoute: () => inside,
+  path: "/schedules",
+  component: lazyRouteComponent(() => import("./pages/schedules/schedules")),
+});
+
 const providers = createRoute({
   getParentRoute: () => inside,
   path: "/providers",
@@ -260,7 +266,7 @@ const tree = root.addChildren([
     ...[home, jobs, job, wizard, pending, letters, products, product],
     ...[connections, install, watchers, providers],
     ...[runs, run, pages, page, postings],
-    ...[research, researchResult, sources],
+    ...[research, researchResult, sources, schedules],
     ...[monitor, webhooks, settingsHome, settings],
   ]),
 ]);

@@ -32,6 +32,7 @@ PAGES = {
     "/research": "Research",
     "/sources": "Sources",
     "/watchers": "Watchers",
+    "/schedules": "Schedules",
     "/new?source=shop": "New job",
     "/new?source=crawl": "New job",
     "/runs": "Crawl runs",

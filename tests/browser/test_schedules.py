@@ -1,0 +1,126 @@
+"""Schedules, retention and feeds, as people use them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, expect
+from tests.browser.conftest import Theme, Visit
+from tests.browser.house import House
+from tests.browser.test_access import violations
+from tests.guards.servers import answering, serving
+
+SHOTS = os.environ.get("PENSTOCK_SHOTS")
+
+
+async def shot(page: Page, name: str) -> None:
+    if SHOTS:
+        await page.screenshot(path=str(Path(SHOTS) / f"{name}.png"), full_page=True)
+
+
+async def test_a_schedule_is_made_run_paused_and_deleted(visit: Visit) -> None:
+    async with serving(answering(body=b"sku,title\n1,Hammer\n")) as seen:
+        page = await visit("/schedules")
+        await expect(page.get_by_role("heading", name="No schedules yet")).to_be_visible()
+        await page.get_by_role("button", name="New schedule").click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_label("Name").fill("Price list")
+        await dialog.get_by_label("Address of the file").fill(
+            f"http://127.0.0.1:{seen.port}/goods.csv"
+        )
+        often = dialog.get_by_label("How often")
+        await often.fill("61 * * * *")
+        await expect(dialog.get_by_text("is not allowed as minute")).to_be_visible()
+        await often.fill("0 6 * * MON-FRI")
+        await expect(dialog.get_by_text("Next: ")).to_be_visible()
+        await dialog.get_by_label("Time zone").select_option("Europe/Berlin")
+        await dialog.get_by_role("button", name="Create").click()
+        await page.get_by_role("button", name="Show Price list").click()
+        shown = page.get_by_role("dialog")
+        await expect(
+            shown.get_by_role("region", name="Next runs").get_by_role("listitem")
+        ).to_have_count(5)
+        await shown.get_by_role("button", name="Run now").click()
+        runs = shown.get_by_role("region", name="Runs", exact=True)
+        await expect(runs.get_by_text("done", exact=True)).to_be_visible()
+        await expect(runs.get_by_role("link", name="Job")).to_be_visible()
+        await shown.get_by_role("button", name="Pause").click()
+        await expect(shown.get_by_text("Paused by a user.")).to_be_visible()
+        await shown.get_by_role("button", name="Resume").click()
+        await expect(shown.get_by_role("button", name="Pause")).to_be_visible()
+        await shown.get_by_role("button", name="Delete").click()
+        await (
+            page.get_by_role("dialog", name="Delete Price list?")
+            .get_by_role("button", name="Delete")
+            .click()
+        )
+        await expect(page.get_by_role("heading", name="No schedules yet")).to_be_visible()
+
+
+async def test_retention_is_changed_by_admins(visit: Visit) -> None:
+    page = await visit("/settings/retention", role="admin")
+    rows = page.get_by_role("row", name="Rows and results")
+    await expect(rows).to_contain_text("90 days")
+    await page.get_by_role("button", name="Change", exact=True).click()
+    await page.get_by_role("dialog").get_by_label("Rows (days)").fill("30")
+    await page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    await expect(rows).to_contain_text("30 days")
+    await page.get_by_role("button", name="What would be deleted").click()
+    await expect(page.get_by_text("Nothing is old enough.")).to_be_visible()
+    member = await visit("/settings/retention")
+    await expect(member.get_by_role("row", name="Rows and results")).to_contain_text("30 days")
+    await expect(member.get_by_role("button", name="Change", exact=True)).to_have_count(0)
+
+
+async def test_a_feed_is_made_and_checked(visit: Visit, house: House) -> None:
+    page = await visit("/settings/feeds")
+    await page.get_by_role("button", name="New feed").click()
+    await page.get_by_role("dialog").get_by_label("Name").fill("Google")
+    await page.get_by_role("dialog").get_by_role("button", name="Create").click()
+    told = page.get_by_role("dialog").get_by_text("/feeds/")
+    await expect(told).to_be_visible()
+    address = (await told.inner_text()).split()[0]
+    assert (await page.request.get(address)).ok
+    await page.get_by_role("button", name="I have saved it").click()
+    await page.get_by_role("button", name="Check Google").click()
+    await expect(page.get_by_text("not built yet")).to_have_count(0)
+    with house.client() as client:
+        for one in client.get("/api/feeds").json()["items"]:
+            client.delete(f"/api/feeds/{one['id']}")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+async def test_the_pages_are_accessible(
+    visit: Visit, house: House, theme: Theme, width: int
+) -> None:
+    action = {"kind": "file", "url": "http://127.0.0.1:9/goods.csv"}
+    order = {"name": "Price list", "cron": "0 6 * * *", "timeZone": "UTC", "action": action}
+    with house.client() as client:
+        made = client.post("/api/schedules", json=order).json()
+        feed = client.post("/api/feeds", json={"name": "Google"}).json()
+    try:
+        page = await visit("/schedules", theme=theme, width=width)
+        await expect(page.get_by_role("button", name="Show Price list")).to_be_visible()
+        assert await violations(page) == []
+        await shot(page, f"schedules-{theme}-{width}")
+        await page.get_by_role("button", name="Show Price list").click()
+        await expect(page.get_by_role("heading", name="Next runs")).to_be_visible()
+        assert await violations(page) == []
+        await shot(page, f"schedule-{theme}-{width}")
+        await page.keyboard.press("Escape")
+        await page.get_by_role("button", name="New schedule").click()
+        await expect(page.get_by_role("dialog").get_by_text("Next: ")).to_be_visible()
+        assert await violations(page) == []
+        await shot(page, f"new-schedule-{theme}-{width}")
+        for part, text in (("retention", "Rows and results"), ("feeds", "Google")):
+            await page.goto(f"/settings/{part}")
+            await expect(page.get_by_text(text).first).to_be_visible()
+            assert await violations(page) == []
+            await shot(page, f"{part}-{theme}-{width}")
+    finally:
+        with house.client() as client:
+            client.delete(f"/api/schedules/{made['id']}")
+            client.delete(f"/api/feeds/{feed['id']}")
