@@ -77,6 +77,7 @@ from penstock.model.shops.provider import ShopConnection
 from penstock.model.sources.search import PROVIDER as SOURCE_PROVIDER
 from penstock.model.sources.search import OpenedSource, ResearchRequests, Sources
 from penstock.model.text.redaction import register_secret
+from penstock.monitor.job_log import JobLog
 from penstock.monitor.outbox import NotificationOutbox
 from penstock.monitor.service import MetricRetention, Monitor
 from penstock.pipelines.registry import PIPELINES
@@ -363,6 +364,7 @@ def background_services(runtime: Runtime) -> Sequence[Service]:
         WebhookKeeper(runtime),
         Monitor(runtime),
         NotificationOutbox(runtime),
+        JobLog(runtime),
         MetricRetention(runtime),
         WatchService(runtime),
     ]

@@ -16,6 +16,7 @@ from penstock.model.ticket import Ticket
 from penstock.store.database import Connection
 from penstock.store.jobs import claims, dead_letters, jobs, slices
 from penstock.store.jobs.claims import ClaimedJob
+from penstock.store.workers import workers
 
 # Open items that are skipped in the transaction that ends the job. A worker skips the rest.
 MAX_SKIPPED_AT_ONCE = 2000
@@ -60,6 +61,11 @@ async def _end(conn: Connection, job_id: UUID, ending: str, failure: _Failure | 
             conn, job_id, begun.pipeline, failure.error,
             runs=failure.runs, trace=failure.trace, worker=failure.worker,
         )  # fmt: skip
+        told = {
+            "jobId": str(job_id), "pipeline": begun.pipeline, "code": failure.error.code,
+            "message": failure.error.message,
+        }  # fmt: skip
+        await workers.tell(conn, "alert.job_failed", failure.worker, told)
     if begun.open_items <= MAX_SKIPPED_AT_ONCE:
         await jobs.skip_open_items(conn, job_id, skip_reason(ending, error), MAX_SKIPPED_AT_ONCE)
         await jobs.end_ending(conn, job_id, None if failure is None else failure.worker)
@@ -117,12 +123,19 @@ async def fail_or_retry(
                 attempts=attempts,
                 error=shown.as_json(),
             )
-            await jobs.tell(
-                conn, job_row.id, "job.retrying",
-                {"attempt": attempts, "inMs": delay, "error": shown.as_json()}, worker,
-            )  # fmt: skip
+            await _tell_retry(conn, job_row, shown, attempts, delay, worker)
     if lane is not None:
         await runtime.broker.send(Ticket(lane))
+
+
+async def _tell_retry(
+    conn: Connection, job_row: ClaimedJob, error: ItemError, attempts: int, delay: int, worker: str
+) -> None:
+    told = {"attempt": attempts, "inMs": delay, "error": error.as_json()}
+    await jobs.tell(conn, job_row.id, "job.retrying", told, worker)
+    again = {"jobId": str(job_row.id), "pipeline": job_row.pipeline, "attempt": attempts,
+             "code": error.code}  # fmt: skip
+    await workers.tell(conn, "alert.job_retry", worker, again)
 
 
 def trace_of(error: BaseException) -> str:

@@ -14,8 +14,6 @@ from penstock.store.jobs.followers import EventRange
 from penstock.store.queries import load
 
 _sql = load("outbox")
-# Pipelines whose own jobs cause no deliveries.
-_SILENT = [PIPELINE, NOTIFICATIONS]
 Maker = tuple[int, int]
 
 
@@ -40,7 +38,9 @@ async def wanted(conn: Connection, events: EventRange, most: int) -> Sequence[An
     """The events of this range that endpoints subscribe to, once for each endpoint."""
     if not await conn.fetchval(_sql.anyone_told):
         return ()
-    return await conn.fetch(_sql.to_tell, *events.start, *events.end, most, CHATTY, _SILENT)
+    return await conn.fetch(
+        _sql.to_tell, *events.start, *events.end, most, CHATTY, [PIPELINE, NOTIFICATIONS]
+    )
 
 
 async def waiting(conn: Connection, most: int) -> list[Any]:

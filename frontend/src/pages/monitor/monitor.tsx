@@ -13,8 +13,11 @@ import { client, ok, type Schemas } from "../../lib/api";
 import { cn } from "../../lib/cn";
 import { bytes, compact, count, percent, plural } from "../../lib/format";
 import { duration } from "../../lib/time";
+import { Alerts, Runbook } from "./alerts";
 import { Chart } from "./chart";
 import { Extraction } from "./extraction";
+import { FailureGroups } from "./failure-groups";
+import { HistoryCharts } from "./history";
 
 type Monitor = Schemas["Monitor"];
 
@@ -47,8 +50,11 @@ export default function MonitorPage() {
               </p>
             </Card>
           </section>
+          <Alerts />
+          <HistoryCharts />
           <Extraction />
           <Workers now={now} />
+          <FailureGroups groups={now.failureGroups} />
           <Failures now={now} />
           <Lanes />
         </div>
@@ -61,7 +67,7 @@ function Verdict({ now }: { now: Monitor }) {
   const well = now.verdict.level === "healthy";
   const Icon = well ? CircleCheck : TriangleAlert;
   return (
-    <p
+    <div
       role="status"
       className={cn(
         "flex items-start gap-2 rounded-lg border px-4 py-3 text-base font-medium",
@@ -69,8 +75,27 @@ function Verdict({ now }: { now: Monitor }) {
       )}
     >
       <Icon className="mt-0.5 size-4 shrink-0" aria-hidden />
-      <span>{now.verdict.message}</span>
-    </p>
+      {well ? (
+        <span>{now.verdict.message}</span>
+      ) : (
+        <div>
+          <span className="capitalize">{now.verdict.level}</span>
+          {now.verdict.since && (
+            <>
+              {" "}
+              since <Time at={now.verdict.since} />
+            </>
+          )}
+          <ul className="mt-1 space-y-0.5 text-sm font-normal">
+            {now.verdict.reasons.map((one) => (
+              <li key={`${one.code} ${one.scope ?? ""}`}>
+                {one.message} <Runbook href={one.runbook} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </div>
   );
 }
 

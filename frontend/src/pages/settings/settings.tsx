@@ -10,6 +10,11 @@ const PARTS = {
   profiles: { label: "Profiles", Part: lazy(() => import("./profiles")), admin: false },
   feeds: { label: "Feeds", Part: lazy(() => import("./feeds")), admin: false },
   retention: { label: "Retention", Part: lazy(() => import("./retention")), admin: false },
+  notifications: {
+    label: "Notifications",
+    Part: lazy(() => import("./notifications")),
+    admin: false,
+  },
   account: { label: "Account", Part: lazy(() => import("./account")), admin: false },
   users: { label: "Users", Part: lazy(() => import("./users")), admin: true },
   audit: { label: "Audit log", Part: lazy(() => import("./audit")), admin: true },

@@ -61,6 +61,7 @@ async def _watch(once: bool, interval: float, json: bool) -> None:
 async def look(session: Session) -> dict[str, Any]:
     """Everything at one moment, in the API's words."""
     from penstock.engine.queue_depth import count_queue
+    from penstock.store.monitor import monitor
     from penstock.store.workers import activity
 
     async with session.db.transaction() as conn:
@@ -69,8 +70,17 @@ async def look(session: Session) -> dict[str, Any]:
         slices = await activity.slices(conn)
         orgs = await activity.orgs(conn, MOST_ROWS)
         jobs = await activity.jobs(conn, MOST_ROWS)
+        health = await monitor.newest_check(conn)
     weights = sum(row["weight"] for row in orgs)
     return {
+        "health": None
+        if health is None
+        else {
+            "status": health.status.value,
+            "since": health.since,
+            "checkedAt": health.at,
+            "problems": [one["message"] for one in health.checks if not one["ok"]],
+        },
         "queue": {
             "level": queue.level.value, "since": queue.since, "depth": queue.depth,
             "waiting": queue.waiting, "active": queue.active, "delayed": queue.delayed,

@@ -12,7 +12,13 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-_COLOURS = {"healthy": "green", "degraded": "yellow", "critical": "red", "overload": "bold red"}
+_COLOURS = {
+    "healthy": "green",
+    "degraded": "yellow",
+    "critical": "red",
+    "unhealthy": "red",
+    "overload": "bold red",
+}
 
 
 class _Console(Console):
@@ -57,6 +63,8 @@ def _width() -> int | None:
 
 
 def _drawn(view: dict[str, Any]) -> Iterator[Any]:
+    if view.get("health") is not None:
+        yield _health(view["health"])
     yield _summary(view["queue"])
     yield _table(
         "WORKERS",
@@ -78,6 +86,13 @@ def _drawn(view: dict[str, Any]) -> Iterator[Any]:
         ("job", "name", "org", "stage", "slices", "items", "ms/item", "done", "%", "left"),
         [_job(one) for one in view["jobs"]],
     )
+
+
+def _health(health: dict[str, Any]) -> Text:
+    line = Text("health    ")
+    line.append(health["status"], _COLOURS[health["status"]])
+    line.append("   " + (" ".join(health["problems"]) or "all checks pass"))
+    return line
 
 
 def _summary(queue: dict[str, Any]) -> Text:

@@ -10,6 +10,7 @@ import secrets
 import socket
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from uuid import UUID
 
@@ -331,8 +332,16 @@ class Worker:
         except Exception as error:
             # The lease expires and the items are claimed again: a bug must not end the worker.
             self._runtime.log.error("slice failed", error=repr(error), exc_info=True)
+            await self._tell_error("SLICE_FAILED", error, claimed)
         finally:
             self._heartbeat.drop(ids)
+
+    async def _tell_error(self, reason: str, error: Exception, claimed: Claim) -> None:
+        """An event for operators; the log has the details if the database does not take it."""
+        told = {"reason": reason, "error": type(error).__name__, "stage": claimed.work.stage}
+        with suppress(*TRANSIENT_DB_ERRORS):
+            async with self._runtime.db.transaction() as conn:
+                await workers.tell(conn, "worker.error", self.id, told)
 
     async def _give_back(self, claimed: Claim) -> None:
         if self._running.abandoned:

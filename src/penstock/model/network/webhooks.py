@@ -37,8 +37,8 @@ DEFAULT_EVENTS: Final = ("job.completed", "job.failed", "job.cancelled", "job.de
 _PATTERNS: Final = ("*", "job.*")
 MAX_FILTERS: Final = 50
 
-# Retries after 5 s, 25 s, 2 min, 10 min and 15 min.
-TRIES: Final = RetryRule(5, base_ms=5000, factor=5.0, cap_ms=15 * 60_000)
+# Five requests in all: after 5 s, 25 s, 2 min and 10 min.
+TRIES: Final = RetryRule(4, base_ms=5000, factor=5.0, cap_ms=15 * 60_000)
 REJECTED: Final = "WEBHOOK_REJECTED"
 _CODES: Final = (
     *("API_RATE_LIMIT", "SERVICE_UNAVAILABLE", "NETWORK_ERROR", "FETCH_TIMEOUT", REJECTED),

@@ -2006,7 +2006,7 @@ CREATE TABLE job_mail_settings (
     jobs    text NOT NULL CHECK (jobs IN ('none', 'failed', 'all'))
 );
 
-INSERT INTO event_cursors (name) VALUES ('notifications');
+INSERT INTO event_cursors (name) VALUES ('notifications'), ('job log');
 
 ALTER TABLE alerts ENABLE ROW LEVEL SECURITY;
 ALTER TABLE alert_silences ENABLE ROW LEVEL SECURITY;

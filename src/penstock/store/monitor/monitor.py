@@ -12,6 +12,7 @@ from penstock.model.monitor.checks import LEASE_TAKEN_BACK, JobFigures, Provider
 from penstock.model.monitor.health import HealthStatus
 from penstock.model.network.provider_limits import p95_of
 from penstock.store.database import Connection, from_json, to_json
+from penstock.store.jobs.followers import EventRange
 from penstock.store.queries import load
 
 _sql = load("monitor")
@@ -221,6 +222,35 @@ class FailureGroup:
 async def recent_failures(conn: Connection, since: datetime, most: int) -> list[FailureGroup]:
     rows = await conn.fetch(_sql.recent_failures, since, MAX_JOBS, most)
     return [FailureGroup(**dict(row)) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedJob:
+    """A start or an end of a job."""
+
+    event: str
+    job_id: UUID
+    org: str
+    pipeline: str
+    worker: str | None
+    total: int
+    data: dict[str, Any]
+    summary: dict[str, Any]
+    created_at: datetime
+
+
+async def to_log(
+    conn: Connection, events: EventRange, names: Sequence[str], summarised: Sequence[str]
+) -> list[LoggedJob]:
+    """The summary is given for jobs of the pipelines ``summarised``."""
+    rows = await conn.fetch(_sql.to_log, *events.start, *events.end, list(names), list(summarised))
+    return [
+        LoggedJob(
+            **dict(row)
+            | {"data": from_json(row["data"]) or {}, "summary": from_json(row["summary"]) or {}}
+        )
+        for row in rows
+    ]
 
 
 async def metrics_of_job(conn: Connection, job_id: UUID) -> list[Any]:

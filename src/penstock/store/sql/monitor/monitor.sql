@@ -161,6 +161,19 @@ SELECT generation, status, success, code, queued_ms, run_ms, total_ms, total, do
        skipped, attempts, finished_at
 FROM job_metrics WHERE job_id = $1 ORDER BY finished_at, id
 
+-- name: to_log
+-- Starts and ends of jobs in a range of events, in the order of commits.
+SELECT e.event, e.job_id, e.worker, e.data, e.created_at, j.pipeline, j.total, o.name AS org,
+       CASE WHEN e.event <> 'job.started' AND j.pipeline = ANY ($6::text[]) THEN j.summary END AS summary
+FROM (SELECT xid, id, org_id, job_id, event, worker, data, created_at FROM events
+      WHERE (xid, id) > ($1::text::xid8, $2) AND (xid, id) <= ($3::text::xid8, $4)
+        AND event = ANY ($5::text[])
+      ORDER BY xid, id) AS e
+CROSS JOIN LATERAL (SELECT pipeline, total, summary, standing FROM jobs WHERE id = e.job_id LIMIT 1) AS j
+JOIN orgs o ON o.id = e.org_id
+WHERE NOT j.standing
+ORDER BY e.xid, e.id
+
 -- name: drop_old_metrics
 -- Metrics of jobs that ended long ago, some at a time.
 DELETE FROM job_metrics WHERE id = ANY (ARRAY(
