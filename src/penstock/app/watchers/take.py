@@ -33,8 +33,7 @@ from penstock.store.watchers import files
 from penstock.store.watchers.files import KnownFile
 from penstock.store.watchers.watchers import WatcherRow
 
-_CLAIM_SECONDS = 30.0
-_RENEW_SECONDS = 5.0
+_SOON_SECONDS = 5.0
 _MAX_ATTEMPTS = 10
 _FIRST_RETRY_SECONDS = 30.0
 _LAST_RETRY_SECONDS = 3600.0
@@ -49,13 +48,14 @@ class Taking:
         self._row = row
         self._creator = creator
         self._place = place
+        self._claim_seconds = runtime.settings.lock_cap_ms / 1000
 
     async def take(self, known: KnownFile, file: PlaceFile, marker: PlaceFile | None) -> bool:
         """Whether a job was created. False: another scanner was faster, or the file changed while
         it was read. Raises what made it fail, after it was recorded."""
         claim = uuid4()
         async with self._runtime.db.transaction() as conn:
-            if not await files.claim(conn, known.id, claim, _CLAIM_SECONDS):
+            if not await files.claim(conn, known.id, claim, self._claim_seconds):
                 return False
         self._runtime.failpoints.reach("watch_after_claim")
         try:
@@ -156,7 +156,7 @@ class Taking:
         counted = error.counted and not isinstance(error, Unavailable)
         retry: float | None = None
         if isinstance(error, TransientError) and known.attempts + counted < _MAX_ATTEMPTS:
-            retry = _FIRST_RETRY_SECONDS * 2**known.attempts if counted else _RENEW_SECONDS
+            retry = _FIRST_RETRY_SECONDS * 2**known.attempts if counted else _SOON_SECONDS
             if error.retry_after_ms is not None:
                 retry = max(retry, error.retry_after_ms / 1000)
             retry = min(retry, _LAST_RETRY_SECONDS)
@@ -178,7 +178,7 @@ class Taking:
 
     async def _renew(self, file_id: UUID, claim: UUID) -> None:
         while True:
-            await asyncio.sleep(_RENEW_SECONDS)
+            await asyncio.sleep(self._claim_seconds / 6)
             with suppress(*TRANSIENT_DB_ERRORS):
                 async with self._runtime.db.transaction() as conn:
-                    await files.renew(conn, file_id, claim, _CLAIM_SECONDS)
+                    await files.renew(conn, file_id, claim, self._claim_seconds)
