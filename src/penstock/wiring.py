@@ -83,6 +83,7 @@ from penstock.monitor.service import MetricRetention, Monitor
 from penstock.pipelines.registry import PIPELINES
 from penstock.places.folder import FolderPlaces
 from penstock.places.ftp import FTP_PORTS, FtpPlaces
+from penstock.places.imap import IMAP_PORTS, ImapPlaces
 from penstock.places.registry import AllPlaces
 from penstock.places.s3 import S3Places
 from penstock.places.sftp import SFTP_PORTS, SftpPlaces
@@ -297,6 +298,7 @@ def _places(settings: Settings, fetcher: Fetcher) -> AllPlaces:
             PlaceKind.FOLDER: FolderPlaces(settings.watch_roots),
             PlaceKind.S3: S3Places(fetcher),
             PlaceKind.FTP: FtpPlaces(VettedConnector(exempt, FTP_PORTS)),
+            PlaceKind.IMAP: ImapPlaces(VettedConnector(exempt, IMAP_PORTS)),
             PlaceKind.SFTP: SftpPlaces(VettedConnector(exempt, SFTP_PORTS)),
         }
     )

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from fastapi import FastAPI
 from tests.api.conftest import CSV, Caller, refused, shaped
 from tests.fixtures import Bench
+from tests.places.servers import KEYS, all_places, s3_server
 
 from penstock.api.watchers.schemas import (
     ScanShape,
@@ -19,6 +22,7 @@ from penstock.api.watchers.schemas import (
     WatcherShape,
     WatcherTestShape,
 )
+from penstock.engine.runtime import Runtime
 from penstock.settings import Settings
 from penstock.store.database import Database
 
@@ -225,3 +229,33 @@ async def test_change_pause_and_delete(
     )
     assert (await client.delete(path)).json() == {"id": str(watcher.id)}
     refused(await client.get(path), 404, "NOT_FOUND")
+
+
+async def test_a_job_of_an_object_in_a_bucket_of_the_org(
+    client: httpx2.AsyncClient, caller: Caller, bench: Bench, runtime: Runtime, app: FastAPI
+) -> None:
+    with s3_server() as endpoint:
+        httpx2.put(f"{endpoint}/goods").raise_for_status()
+        httpx2.put(f"{endpoint}/goods/in/a b.csv", content=CSV).raise_for_status()
+        httpx2.put(f"{endpoint}/goods/secret.csv", content=CSV).raise_for_status()
+        address = f"s3://goods/in?endpoint={endpoint}"
+        order = {"name": "Bucket", "kind": "s3", "address": address, "credentials": KEYS}
+        refused(await client.post("/api/watchers", json=order), 422, "URL_NOT_ALLOWED")
+        places = replace(runtime, places=all_places())
+        app.state.api = replace(app.state.api, runtime=places)
+        shaped(WatcherShape, await client.post("/api/watchers", json=order), 201)
+        made = await client.post("/api/jobs", json={"url": "s3://goods/in/a%20b.csv"})
+        assert made.status_code == 202, made.text
+        await bench.work()
+        job = (await client.get(f"/api/jobs/{made.json()['jobId']}")).json()
+        assert (job["state"], job["file"]["name"]) == ("done", "a b.csv")
+        for url, status, code in (
+            ("s3://goods/secret.csv", 422, "URL_NOT_ALLOWED"),
+            ("s3://goods/in/../secret.csv", 422, "URL_NOT_ALLOWED"),
+            ("s3://other/in/a.csv", 422, "URL_NOT_ALLOWED"),
+            ("s3://goods/in/none.csv", 404, "FILE_NOT_FOUND"),
+        ):
+            refused(await client.post("/api/jobs", json={"url": url}), status, code)
+        stranger = await caller("other")
+        asked = await stranger.post("/api/jobs", json={"url": "s3://goods/in/a%20b.csv"})
+        refused(asked, 422, "URL_NOT_ALLOWED")

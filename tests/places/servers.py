@@ -29,6 +29,7 @@ from penstock.model.network.addresses import parse_exempt
 from penstock.model.places.ports import PlaceAddress, PlaceKind
 from penstock.places.folder import FolderPlaces
 from penstock.places.ftp import FTP_PORTS, FtpPlaces
+from penstock.places.imap import IMAP_PORTS, ImapPlaces
 from penstock.places.registry import AllPlaces
 from penstock.places.s3 import S3Places
 from penstock.places.sftp import SFTP_PORTS, SftpPlaces
@@ -45,6 +46,7 @@ def all_places(*roots: Path, allow: str = "127.0.0.1") -> AllPlaces:
             PlaceKind.FOLDER: FolderPlaces([str(root) for root in roots]),
             PlaceKind.S3: S3Places(Fetcher(exempt)),
             PlaceKind.FTP: FtpPlaces(VettedConnector(exempt, FTP_PORTS)),
+            PlaceKind.IMAP: ImapPlaces(VettedConnector(exempt, IMAP_PORTS)),
             PlaceKind.SFTP: SftpPlaces(VettedConnector(exempt, SFTP_PORTS)),
         }
     )

@@ -192,10 +192,13 @@ async def test_each_file_becomes_one_job(
 
 
 async def _until_moved(db: Database, files: int) -> None:
-    deadline = time.monotonic() + 300
+    deadline = time.monotonic() + 120
     done = 0
     while done < files:
-        assert time.monotonic() < deadline, f"{done} of {files} files were taken"
+        if time.monotonic() > deadline:
+            async with db.acquire() as conn:
+                left = await conn.fetch("SELECT * FROM watched_files WHERE NOT finished")
+            pytest.fail(f"{done} of {files} files were taken; left: {[dict(row) for row in left]}")
         await asyncio.sleep(0.2)
         async with db.acquire() as conn:
             done = await conn.fetchval("SELECT count(*) FROM watched_files WHERE finished")

@@ -71,7 +71,7 @@ export interface CredentialField {
 }
 
 /** Kinds that can be chosen. */
-export const CHOICES: WatcherKind[] = ["folder", "s3", "sftp", "ftp"];
+export const CHOICES: WatcherKind[] = ["folder", "s3", "sftp", "ftp", "imap"];
 
 export const THEN: Record<Watcher["then"], string> = {
   keep: "Keep them",

@@ -21,7 +21,6 @@ from penstock.model.places.names import DONE_FOLDER, check_name, numbered_names
 from penstock.model.places.ports import Listing, PlaceAddress, PlaceFile, PlaceLimits
 from penstock.places.credentials import check_credentials
 from penstock.places.errors import (
-    bad_credentials,
     ended_early,
     no_folder,
     not_found,
@@ -29,6 +28,7 @@ from penstock.places.errors import (
     refused_sign_in,
     unreachable,
 )
+from penstock.places.tls import tls_context
 
 PORTS = {"ftp": 21, "ftps": 21}
 _IMPLICIT_TLS = 990
@@ -44,7 +44,7 @@ class FtpPlaces:
 
     async def check(self, address: PlaceAddress) -> str:
         check_credentials(address.credentials, (), ("user", "password", "certificate"))
-        _tls(address)
+        tls_context(address)
         server = parse_server_address(address.address, PORTS)
         await self._connector.check(server.host, server.port)
         return address.address.strip()
@@ -110,7 +110,7 @@ class _Client(ftplib.FTP_TLS):
 def _signed_in(
     sock: socket.socket, server: ServerAddress, address: PlaceAddress, limits: PlaceLimits
 ) -> _Client:
-    client = _Client(sock, server, _tls(address))
+    client = _Client(sock, server, tls_context(address))
     given = address.credentials
     try:
         client.sign_in(given.get("user") or "anonymous", given.get("password") or "")
@@ -120,16 +120,6 @@ def _signed_in(
         raise
     client.voidcmd("TYPE I")
     return client
-
-
-def _tls(address: PlaceAddress) -> ssl.SSLContext:
-    context = ssl.create_default_context()
-    if address.credentials.get("certificate"):
-        try:
-            context.load_verify_locations(cadata=address.credentials["certificate"])
-        except (ssl.SSLError, ValueError) as error:
-            raise bad_credentials("certificate cannot be read.") from error
-    return context
 
 
 def _close(client: _Client) -> None:

@@ -221,8 +221,9 @@ class SftpPlace:
                 for free in numbered_names(name):
                     if await self._client.lexists(self._path(free)):
                         continue
-                    await self._client.rename(self._path(file.name), self._path(free))
-                    return free
+                    with suppress(asyncssh.SFTPFileAlreadyExists):
+                        await self._client.rename(self._path(file.name), self._path(free))
+                        return free
         raise refused(f"There are too many files named {name}.")
 
     async def delete(self, file: PlaceFile) -> None:

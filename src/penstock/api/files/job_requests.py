@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -24,6 +25,7 @@ from penstock.api.jobs.schemas import JobOrder
 from penstock.app.downloads import fetched_from
 from penstock.app.preview import check_first_rows, job_of_upload, prepare_preview, preview
 from penstock.app.uploads import Upload, keep_upload
+from penstock.app.watchers.s3_objects import SCHEME, taken_from_bucket
 from penstock.engine.submit import Order, Receipt, admit, is_known
 from penstock.model.errors import BadInput, Unavailable
 from penstock.store.accounts.accounts import Principal
@@ -98,10 +100,17 @@ async def _named_file(
         async with taken_in(api.runtime, who, asked.path) as upload:
             yield upload
     elif asked.url is not None and not await _answered_before(api, who, key):
-        async with fetched_from(api.runtime, asked.url) as upload:
+        async with _fetched(api, who, asked.url) as upload:
             yield upload
     else:
         yield None
+
+
+def _fetched(api: Api, who: Principal, url: str) -> AbstractAsyncContextManager[Upload]:
+    if url.startswith(SCHEME):
+        readonly = partial(api.db.scoped, who.scope, readonly=True)
+        return taken_from_bucket(api.runtime, readonly, who, url)
+    return fetched_from(api.runtime, url)
 
 
 async def _answered_before(api: Api, who: Principal, key: str | None) -> bool:

@@ -181,7 +181,7 @@ class JobOrder(Shape):
         min_length=1,
         max_length=4096,
         description="Or a file on the web, fetched before this answers: http or https, at a public"
-        " address.",
+        " address, or `s3://bucket/key` in a bucket that a watcher of your org reads.",
         examples=["https://supplier.example/prices.csv"],
     )
 

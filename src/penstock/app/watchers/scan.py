@@ -147,8 +147,7 @@ class _Scanner:
     async def _handle(self, file: PlaceFile, row: KnownFile) -> None:
         marker = self._markers.get(file.name + DONE_MARKER)
         if row.state == "submitted" and not row.finished:
-            # An earlier scanner died before it moved or deleted the file.
-            await self._taking.finish(row.id, file, marker)
+            await self._taking.finish_again(row.id, file, marker)
             return
         if not row.takeable or not self._is_complete(file, row, marker):
             return

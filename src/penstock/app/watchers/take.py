@@ -129,6 +129,13 @@ class Taking:
             raise
         return Upload(upload.id, name, kind, blob)
 
+    async def finish_again(self, file_id: UUID, file: PlaceFile, marker: PlaceFile | None) -> None:
+        """Move or delete a file that was submitted by a scanner that died before it did."""
+        async with self._runtime.db.transaction() as conn:
+            claimed = await files.claim_finish(conn, file_id, self._claim_seconds)
+        if claimed:
+            await self.finish(file_id, file, marker)
+
     async def finish(self, file_id: UUID, file: PlaceFile, marker: PlaceFile | None) -> None:
         """What the watcher does with a file whose job was created. A failure is recorded, and the
         next scan tries again."""

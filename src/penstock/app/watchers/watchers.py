@@ -60,8 +60,7 @@ async def check_order(runtime: Runtime, caller: Caller, order: WatcherOrder) -> 
     host name."""
     check_task(runtime, order.task)
     kind = PlaceKind(order.kind)
-    if kind is PlaceKind.IMAP and order.task.after_taken == "move":
-        raise BadInput("INVALID_PARAMETERS", "then: attachments of mails cannot be moved.")
+    _require_readable(kind, order.task)
     wanted = PlaceAddress(kind, order.address, caller.who.org, order.credentials)
     address = await runtime.places.check(wanted)
     return CheckedOrder(order.kind, address, order.credentials, order.task)
@@ -79,6 +78,11 @@ def check_task(runtime: Runtime, task: WatcherTask) -> None:
             "INVALID_PARAMETERS", f"job: pipeline {pipeline.name} takes no file.", field="job"
         )
     valid_config(pipeline, order_of(task))
+
+
+def _require_readable(kind: PlaceKind, task: WatcherTask) -> None:
+    if kind is PlaceKind.IMAP and task.after_taken != "keep":
+        raise BadInput("INVALID_PARAMETERS", "then: mailboxes are only read; choose `keep`.")
 
 
 def order_of(task: WatcherTask) -> Order:
@@ -127,8 +131,7 @@ async def change(
     before = await _get_changeable(conn, caller, watcher_id)
     task = replace(before.task, **given)
     check_task(runtime, task)
-    if before.kind == PlaceKind.IMAP and task.after_taken == "move":
-        raise BadInput("INVALID_PARAMETERS", "then: attachments of mails cannot be moved.")
+    _require_readable(PlaceKind(before.kind), task)
     await _require_profile(runtime, conn, before.org_id, order_of(task))
     await store.change_watcher(conn, watcher_id, task)
     after = await get_watcher(conn, watcher_id)

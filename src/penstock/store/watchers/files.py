@@ -112,6 +112,12 @@ async def changed(conn: Connection, file_id: UUID, claim_id: UUID) -> None:
     await conn.execute(_sql.file_changed, file_id, claim_id)
 
 
+async def claim_finish(conn: Connection, file_id: UUID, seconds: float) -> bool:
+    """Whether this scanner may move or delete a file that another one has submitted, which did
+    nothing for so many seconds."""
+    return bool(await conn.fetch(_sql.claim_finish, file_id, seconds))
+
+
 async def finished(
     conn: Connection, file_id: UUID, done: bool, error: Mapping[str, Any] | None = None
 ) -> None:

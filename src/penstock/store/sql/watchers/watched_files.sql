@@ -65,6 +65,13 @@ RETURNING attempts
 -- The file changed while it was read: this version is gone.
 DELETE FROM watched_files WHERE id = $1 AND claim = $2
 
+-- name: claim_finish
+-- Take a file for one scanner whose job was created by another one that did not go on.
+UPDATE watched_files SET updated_at = now()
+WHERE id = $1 AND state = 'submitted' AND NOT finished
+  AND updated_at < now() - $2 * interval '1 second'
+RETURNING id
+
 -- name: file_finished
 -- The file was moved or deleted after its job was created, or could not be: why.
 UPDATE watched_files SET finished = $2, error = $3::jsonb, updated_at = now() WHERE id = $1
