@@ -8492,7 +8492,7 @@ export interface operations {
                     path?: string | null;
                     /**
                      * Url
-                     * @description Or a file on the web, fetched before this answers: http or https, at a public address.
+                     * @description Or a file on the web, fetched before this answers: http or https, at a public address, or `s3://bucket/key` in a bucket that a watcher of your org reads.
                      * @example https://supplier.example/prices.csv
                      */
                     url?: string | null;
@@ -8782,7 +8782,7 @@ export interface operations {
                     path?: string | null;
                     /**
                      * Url
-                     * @description Or a file on the web, fetched before this answers: http or https, at a public address.
+                     * @description Or a file on the web, fetched before this answers: http or https, at a public address, or `s3://bucket/key` in a bucket that a watcher of your org reads.
                      * @example https://supplier.example/prices.csv
                      */
                     url?: string | null;
@@ -9423,7 +9423,7 @@ export interface operations {
                         path?: string | null;
                         /**
                          * Url
-                         * @description Or a file on the web, fetched before this answers: http or https, at a public address.
+                         * @description Or a file on the web, fetched before this answers: http or https, at a public address, or `s3://bucket/key` in a bucket that a watcher of your org reads.
                          * @example https://supplier.example/prices.csv
                          */
                         url?: string | null;
