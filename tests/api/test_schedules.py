@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -317,3 +318,24 @@ async def test_crawls_and_the_same_key(
     [run] = (await shown(near, made)).runs
     found = (await near.get(f"/api/runs/{run.job_id}")).json()
     assert (found["name"], found["status"]) == ("Weekly", "queued")
+
+
+async def test_four_leaders_at_once_begin_each_run_once(
+    client: httpx2.AsyncClient, runtime: Runtime, db: Database
+) -> None:
+    async with serving(answering(body=CSV)) as seen:
+        url = f"http://127.0.0.1:{seen.port}/goods.csv"
+        since = datetime.now(UTC).replace(second=0, microsecond=0) - timedelta(minutes=2)
+        for number in range(3):
+            order = file_schedule(url, name=f"{number}", cron="* * * * *", catchUp="all")
+            one = shaped(FullSchedule, await client.post("/api/schedules", json=order), 201)
+            await make_due(db, one, since)
+        leaders = [scheduler(runtime, runs_at_once=2) for _ in range(4)]
+        for _ in range(8):
+            await asyncio.gather(*(one.run_once() for one in leaders))
+    async with db.acquire() as conn:
+        runs = await conn.fetch("SELECT state, job_id FROM schedule_runs")
+        jobs = await conn.fetchval("SELECT count(*) FROM jobs")
+    assert len(runs) in (9, 12)
+    assert {one["state"] for one in runs} == {"running"}
+    assert len({one["job_id"] for one in runs}) == len(runs) == jobs

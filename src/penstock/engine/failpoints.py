@@ -62,6 +62,12 @@ NAMES = frozenset(
         "watch_after_claim",
         "watch_before_commit",
         "watch_after_submit",
+        # Due times became runs; the job of a run is written; committed.
+        "schedule_before_commit",
+        "schedule_run_before_commit",
+        "schedule_run_after_commit",
+        # A chunk of old rows is deleted.
+        "prune_before_commit",
     }
 )
 ACTIONS = frozenset({"kill", "stop", "raise"})
