@@ -126,6 +126,8 @@ class _Scanner:
             if is_selected(one.name) and matches(self._row.pattern, one.name)
         ]  # fmt: skip
         self._markers = {one.name: one for one in listing.files if one.name.endswith(DONE_MARKER)}
+        if not listing.cut:
+            await self._finish_missing([one.name for one in listing.files])
         self._result.found = len(found)
         self._result.skipped = len(found)
         known = await self._record(found)
@@ -136,6 +138,11 @@ class _Scanner:
             if row is not None:
                 await self._handle(file, row)
         return self._result
+
+    async def _finish_missing(self, names: Sequence[str]) -> None:
+        seconds = self._runtime.settings.lock_cap_ms / 1000
+        async with self._runtime.db.transaction() as conn:
+            await files.finish_missing(conn, self._row.id, names, seconds)
 
     async def _record(self, found: Sequence[PlaceFile]) -> dict[tuple[str, str], KnownFile]:
         if not found:

@@ -1839,6 +1839,8 @@ CREATE TABLE watched_files (
 
 CREATE INDEX watched_files_listed ON watched_files (watcher_id, id);
 CREATE INDEX watched_files_failed ON watched_files (watcher_id, id) WHERE state = 'failed';
+CREATE INDEX watched_files_unfinished ON watched_files (watcher_id)
+    WHERE state = 'submitted' AND NOT finished;
 CREATE INDEX watched_files_age ON watched_files (last_seen_at);
 
 ALTER TABLE watchers ENABLE ROW LEVEL SECURITY;

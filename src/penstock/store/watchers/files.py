@@ -118,6 +118,13 @@ async def claim_finish(conn: Connection, file_id: UUID, seconds: float) -> bool:
     return bool(await conn.fetch(_sql.claim_finish, file_id, seconds))
 
 
+async def finish_missing(
+    conn: Connection, watcher_id: UUID, names: Sequence[str], seconds: float
+) -> None:
+    """Submitted files whose names are not in the place any more are moved or deleted."""
+    await conn.execute(_sql.finish_missing, watcher_id, names, seconds)
+
+
 async def finished(
     conn: Connection, file_id: UUID, done: bool, error: Mapping[str, Any] | None = None
 ) -> None:

@@ -72,6 +72,12 @@ WHERE id = $1 AND state = 'submitted' AND NOT finished
   AND updated_at < now() - $2 * interval '1 second'
 RETURNING id
 
+-- name: finish_missing
+-- Files that are in their place no more: a scanner moved or deleted them and died right afterwards.
+UPDATE watched_files SET finished = true, updated_at = now()
+WHERE watcher_id = $1 AND state = 'submitted' AND NOT finished
+  AND updated_at < now() - $3 * interval '1 second' AND name <> ALL($2::text[])
+
 -- name: file_finished
 -- The file was moved or deleted after its job was created, or could not be: why.
 UPDATE watched_files SET finished = $2, error = $3::jsonb, updated_at = now() WHERE id = $1
