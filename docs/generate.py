@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from penstock.api.monitor.metric_table import METRICS
 from penstock.catalog.fields import FIELDS
 from penstock.catalog.problem_codes import CODES
 from penstock.model.network.webhooks import TRIES
@@ -14,6 +15,24 @@ from penstock.settings import Settings
 from penstock.settings_monitor import MonitorSettings
 
 NOTE = "<!-- Written by docs/generate.py from the code; change it there. -->\n\n"
+
+
+def metrics_page() -> str:
+    lines = [
+        "# Metrics",
+        "",
+        "`GET /metrics` shows these for Prometheus; admins only. Figures of workers are those that",
+        "each worker reports every two seconds; figures of ended jobs are those of the whole",
+        "installation, and stay when jobs are deleted. `docs/howto/watch.md` says what to look at.",
+        "",
+        "| metric | type | unit | labels | what |",
+        "|---|---|---|---|---|",
+    ]
+    for name, metric in METRICS.items():
+        labels = ", ".join(f"`{one}`" for one in metric.labels)
+        about = metric.about
+        lines.append(f"| `{name}` | {metric.kind} | {metric.unit} | {labels} | {about} |")
+    return "\n".join(lines) + "\n"
 
 
 def settings_page() -> str:
@@ -148,6 +167,7 @@ def expressions_page() -> str:
 PAGES = {
     "expressions.md": expressions_page,
     "settings.md": settings_page,
+    "metrics.md": metrics_page,
     "states.md": states_page,
     "errors.md": errors_page,
     "problems.md": problems_page,

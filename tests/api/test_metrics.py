@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from tests.api.conftest import Caller, client_of, refused, shaped
 from tests.checker.polling import until
 from tests.fixtures import Bench
+from tests.monitor.test_service import monitor_of
 
 from penstock.api.monitor.prometheus import Exposition
 from penstock.api.monitor.schemas import WorkerPage
@@ -29,11 +30,12 @@ def samples(text: str) -> dict[str, float]:
             described = line.split()[2]
             continue
         if line.startswith("# TYPE "):
-            assert line.split()[2:] in ([described, "gauge"], [described, "counter"])
+            kinds = ("gauge", "counter", "histogram")
+            assert line.split()[2:] in [[described, kind] for kind in kinds]
             continue
         match = LINE.fullmatch(line)
         assert match is not None, line
-        assert match["name"] == described
+        assert re.sub("_(bucket|sum|count)$", "", match["name"]) == described
         key = line.rpartition(" ")[0]
         assert key not in found
         found[key] = float(match["value"])
@@ -103,8 +105,30 @@ async def test_a_worker_that_says_nothing_yet_is_left_out(caller: Caller, db: An
 
 def test_counters_are_not_rounded_and_labels_are_escaped() -> None:
     page = Exposition()
-    page.add("counter", "x_total", "About x.", [({"a": 'q"\\\n'}, 123_456_789)])
-    page.add("gauge", "nothing", "Nothing.", [])
+    page.add("penstock_worker_claims_total", [({"worker": 'q"\\\n'}, 123_456_789)])
+    page.add("penstock_workers", [])
+    name = "penstock_worker_claims_total"
     assert page.text() == (
-        '# HELP x_total About x.\n# TYPE x_total counter\nx_total{a="q\\"\\\\\\n"} 123456789\n'
+        f'# HELP {name} Claims.\n# TYPE {name} counter\n{name}{{worker="q\\"\\\\\\n"}} 123456789\n'
     )
+
+
+async def test_ended_jobs_checks_and_alerts_are_measured(caller: Caller, bench: Bench) -> None:
+    admin = await caller(role="admin")
+    await bench.submit("noop", {"items": 5})
+    await bench.submit("noop", {"items": 2, "failEvery": 1})
+    await bench.work()
+    await bench.submit("noop", {"items": 3})
+    await monitor_of(bench.runtime, depth=0).run_once()
+    found = await scrape(admin)
+    assert found['penstock_jobs_ended_total{pipeline="noop",status="succeeded"}'] == 1
+    assert found['penstock_jobs_ended_total{pipeline="noop",status="failed"}'] == 1
+    assert found['penstock_job_duration_seconds_count{pipeline="noop"}'] == 2
+    assert found['penstock_job_duration_seconds_bucket{pipeline="noop",le="+Inf"}'] == 2
+    buckets = [n for name, n in found.items() if name.startswith("penstock_job_duration_seconds_b")]
+    assert buckets == sorted(buckets)
+    assert found['penstock_jobs_waiting{lane="standard",pipeline="noop"}'] == 1
+    assert found['penstock_items_pending{pipeline="noop"}'] == 3
+    assert found['penstock_check_ok{check="successRate",scope=""}'] == 0
+    assert found['penstock_alerts_open{severity="warning"}'] == 2
+    assert found['penstock_health_status{status="degraded"}'] == 1

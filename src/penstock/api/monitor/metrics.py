@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,13 +12,15 @@ from penstock.api.http.access import Admin, ApiParts
 from penstock.api.http.answers import answer
 from penstock.api.http.work import Turns
 from penstock.api.monitor.health import queue_now
+from penstock.api.monitor.job_metrics import add_ended, add_health, add_waiting
 from penstock.api.monitor.prometheus import MEDIA_TYPE, Exposition, Sample
 from penstock.api.monitor.schemas import WorkerPage
+from penstock.api.monitor.stored_health import installation_health
 from penstock.engine.queue_depth import Queue
 from penstock.guards.cpu_budget import CpuBudget
 from penstock.model.backpressure import Level
 from penstock.model.monitor.last_hour import MINUTES
-from penstock.store.monitor import monitor
+from penstock.store.monitor import alerts, monitor
 from penstock.store.workers import activity
 
 router = APIRouter(prefix="/metrics", tags=["operations"])
@@ -25,38 +28,38 @@ Worker = Mapping[str, Any]
 # Of more jobs than this in an hour, the figures are those of the latest ones.
 MOST_JOBS = 5000
 
-# Name, help, and where it is among a worker's figures.
+# Name, and where it is among a worker's figures.
 _GAUGES = (
-    ("busy_slots", "Slices held at the moment.", ("busy",)),
-    ("cpu_share", "CPU used, in cores.", ("cpuShare",)),
-    ("resident_memory_bytes", "Memory used.", ("rssBytes",)),
-    ("memory_budget_bytes", "Memory it should stay under.", ("memoryBytes",)),
-    ("claim_factor", "Part of a usual claim that is taken.", ("claimFactor",)),
-    ("items_per_second", "Items settled, over the last minute.", ("itemsPerSecond",)),
-    ("claims_per_second", "Claims, over the last minute.", ("claimsPerSecond",)),
-    ("rows_per_second", "Rows stored by ingests, over the last minute.", ("rowsPerSecond",)),
-    ("ingest_batch_rows", "Rows of the next ingest batch.", ("ingest", "batchRows")),
-    ("db_latency_seconds", "Latency of ingest batches, smoothed.", ("ingest", "dbLatencyMs")),
-    ("pool_wait_seconds", "Last wait for a database connection.", ("ingest", "poolWaitMs")),
+    ("busy_slots", ("busy",)),
+    ("cpu_share", ("cpuShare",)),
+    ("resident_memory_bytes", ("rssBytes",)),
+    ("memory_budget_bytes", ("memoryBytes",)),
+    ("claim_factor", ("claimFactor",)),
+    ("items_per_second", ("itemsPerSecond",)),
+    ("claims_per_second", ("claimsPerSecond",)),
+    ("rows_per_second", ("rowsPerSecond",)),
+    ("ingest_batch_rows", ("ingest", "batchRows")),
+    ("db_latency_seconds", ("ingest", "dbLatencyMs")),
+    ("pool_wait_seconds", ("ingest", "poolWaitMs")),
 )
 _COUNTERS = (
-    ("items_settled_total", "Items settled.", "items"),
-    ("items_retried_total", "Items that wait for another try.", "retried"),
-    ("claims_total", "Claims.", "claims"),
-    ("ingested_rows_total", "Rows stored by ingests.", "rows"),
-    ("leases_lost_total", "Slices lost before they were settled.", "leasesLost"),
+    ("items_settled_total", "items"),
+    ("items_retried_total", "retried"),
+    ("claims_total", "claims"),
+    ("ingested_rows_total", "rows"),
+    ("leases_lost_total", "leasesLost"),
 )
 _ENDINGS = {"done": "done", "error": "error", "notFound": "not_found", "skipped": "skipped"}
 _STAGES = (
-    ("stage_item_seconds", "What an item takes, smoothed.", "itemMs"),
-    ("stage_claim_items", "Items of the last claim.", "claim"),
-    ("stage_lease_seconds", "Lease of the last claim.", "leaseMs"),
-    ("stage_error_share", "Errors among the last hundred items.", "errorShare"),
-    ("stage_retry_spacing", "How much further apart than usual retries are.", "spacing"),
+    ("stage_item_seconds", "itemMs"),
+    ("stage_claim_items", "claim"),
+    ("stage_lease_seconds", "leaseMs"),
+    ("stage_error_share", "errorShare"),
+    ("stage_retry_spacing", "spacing"),
 )
 _CALLS = (
-    ("calls_limit", "Calls a provider gets at once.", "limit"),
-    ("calls_delay_seconds", "Delay added between calls to a domain.", "delayMs"),
+    ("calls_limit", "limit"),
+    ("calls_delay_seconds", "delayMs"),
 )
 
 
@@ -72,13 +75,20 @@ async def metrics(request: Request, api: ApiParts, who: Admin) -> Response:
     async with api.db.scoped(who.scope, readonly=True) as conn:
         found = await activity.workers(conn)
         slices = await activity.slices(conn)
+        health = await installation_health(api.runtime, conn, queue)
+        open_alerts = await alerts.open_alerts(conn)
+        waiting = await monitor.waiting_jobs(conn)
+        ended = await monitor.ended_jobs(conn)
     page = Exposition()
+    add_health(page, health, Counter(one.severity for one in open_alerts.values()))
+    add_waiting(page, waiting)
+    add_ended(page, ended)
     _add_turns(page, api.turns)
     _add_cpu_budget(page, request.app.state.cpu_budget)
     if queue is not None:
         _add_queue(page, queue)
     page.add(
-        "gauge", "penstock_slices", "Slices being worked on.",
+        "penstock_slices",
         [({"kind": kind}, count) for kind, count in slices.items()],
     )  # fmt: skip
     _add_workers(page, found)
@@ -117,11 +127,11 @@ def _add_turns(page: Exposition, turns: Turns) -> None:
     """Of the process that answers."""
     running, refused = turns.gate.running(), turns.gate.refused()
     page.add(
-        "gauge", "penstock_api_work_running", "Requests under way, by kind of work.",
+        "penstock_api_work_running",
         [({"work": name}, count) for name, count in sorted(running.items())],
     )  # fmt: skip
     page.add(
-        "counter", "penstock_api_work_refused_total", "Requests refused for want of a turn.",
+        "penstock_api_work_refused_total",
         [({"work": name}, count) for name, count in sorted(refused.items())],
     )  # fmt: skip
 
@@ -129,68 +139,62 @@ def _add_turns(page: Exposition, turns: Turns) -> None:
 def _add_cpu_budget(page: Exposition, budget: CpuBudget) -> None:
     """Of the process that answers."""
     page.add(
-        "gauge", "penstock_api_cpu_waiting", "Requests of orgs over their processor budget.",
+        "penstock_api_cpu_waiting",
         [({}, budget.waiting)],
     )  # fmt: skip
     page.add(
-        "counter", "penstock_api_cpu_refused_total", "Requests refused after waiting for it.",
+        "penstock_api_cpu_refused_total",
         [({}, budget.refused)],
     )  # fmt: skip
 
 
 def _add_queue(page: Exposition, queue: Queue) -> None:
-    page.add(
-        "gauge", "penstock_queue_depth", "Jobs waiting, active and delayed.", [({}, queue.depth)]
-    )
+    page.add("penstock_queue_depth", [({}, queue.depth)])
     states = {"waiting": queue.waiting, "active": queue.active, "delayed": queue.delayed}
     page.add(
-        "gauge", "penstock_jobs", "Live jobs by what they do.",
+        "penstock_jobs",
         [({"state": state}, count) for state, count in states.items()],
     )  # fmt: skip
     page.add(
-        "gauge", "penstock_queue_level", "1 at the level the queue is at.",
+        "penstock_queue_level",
         [({"level": level.value}, int(level is queue.level)) for level in Level],
     )  # fmt: skip
-    for name, about, value in (
-        (
-            "queue_oldest_waiting_seconds",
-            "How long the job at the front has waited.",
-            queue.oldest_ms / 1000,
-        ),
-        ("workers", "Workers that are there.", queue.workers),
-        ("slots", "Slices all workers can hold at once.", queue.slots),
-        ("dead_letters_open", "Dead letters nobody has dealt with.", queue.dead_letters),
+    for name, value in (
+        ("queue_oldest_waiting_seconds", queue.oldest_ms / 1000),
+        ("workers", queue.workers),
+        ("slots", queue.slots),
+        ("dead_letters_open", queue.dead_letters),
     ):
-        page.add("gauge", f"penstock_{name}", about, [({}, value)])
+        page.add(f"penstock_{name}", [({}, value)])
 
 
 def _add_workers(page: Exposition, workers: Sequence[Worker]) -> None:
     page.add(
-        "gauge", "penstock_worker_slots", "Slices it can hold at once.",
+        "penstock_worker_slots",
         [({"worker": one["id"]}, one["slots"]) for one in workers],
     )  # fmt: skip
     page.add(
-        "gauge", "penstock_worker_silent_seconds", "Time since its last heartbeat.",
+        "penstock_worker_silent_seconds",
         [({"worker": one["id"]}, one["silentMs"] / 1000) for one in workers],
     )  # fmt: skip
-    for name, about, path in _GAUGES:
-        page.add("gauge", f"penstock_worker_{name}", about, _in_unit(name, _each(workers, path)))
-    for name, about, key in _COUNTERS:
-        page.add("counter", f"penstock_worker_{name}", about, _each(workers, ("totals", key)))
+    for name, path in _GAUGES:
+        page.add(f"penstock_worker_{name}", _in_unit(name, _each(workers, path)))
+    for name, key in _COUNTERS:
+        page.add(f"penstock_worker_{name}", _each(workers, ("totals", key)))
     page.add(
-        "counter", "penstock_worker_items_ended_total", "Items that came to an end, by how.",
+        "penstock_worker_items_ended_total",
         [
             ({**labels, "status": status}, value)
             for key, status in _ENDINGS.items()
             for labels, value in _each(workers, ("totals", key))
         ],
     )  # fmt: skip
-    for name, about, key in _STAGES:
+    for name, key in _STAGES:
         samples = _within(workers, "stages", ("pipeline", "stage"), key)
-        page.add("gauge", f"penstock_worker_{name}", about, _in_unit(name, samples))
-    for name, about, key in _CALLS:
+        page.add(f"penstock_worker_{name}", _in_unit(name, samples))
+    for name, key in _CALLS:
         samples = _within(workers, "calls", ("provider", "domain"), key)
-        page.add("gauge", f"penstock_worker_{name}", about, _in_unit(name, samples))
+        page.add(f"penstock_worker_{name}", _in_unit(name, samples))
 
 
 def _in_unit(name: str, samples: Iterator[Sample]) -> Iterator[Sample]:

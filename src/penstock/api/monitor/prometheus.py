@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal
+
+from penstock.api.monitor.metric_table import METRICS
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
@@ -16,14 +17,25 @@ class Exposition:
     def __init__(self) -> None:
         self._lines: list[str] = []
 
-    def add(
-        self, kind: Literal["gauge", "counter"], name: str, about: str, samples: Iterable[Sample]
-    ) -> None:
-        """One without samples is left out."""
+    def add(self, name: str, samples: Iterable[Sample]) -> None:
+        """One of the table. One without samples is left out."""
+        metric = METRICS[name]
         # Whole numbers as they are: six digits would make a counter stand still.
         lines = [f"{name}{_labels(labels)} {value!r}" for labels, value in samples]
         if lines:
-            self._lines += [f"# HELP {name} {about}", f"# TYPE {name} {kind}", *lines]
+            self._lines += [f"# HELP {name} {metric.about}", f"# TYPE {name} {metric.kind}", *lines]
+
+    def add_histogram(self, name: str, samples: Iterable[tuple[str, Sample]]) -> None:
+        """Samples with their suffix: `_bucket`, `_sum` or `_count`."""
+        lines = [
+            f"{name}{suffix}{_labels(labels)} {value!r}" for suffix, (labels, value) in samples
+        ]
+        if lines:
+            self._lines += [
+                f"# HELP {name} {METRICS[name].about}",
+                f"# TYPE {name} histogram",
+                *lines,
+            ]
 
     def text(self) -> str:
         return "\n".join(self._lines) + "\n"

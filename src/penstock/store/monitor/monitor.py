@@ -225,6 +225,42 @@ async def recent_failures(conn: Connection, since: datetime, most: int) -> list[
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingJobs:
+    """Live jobs of one lane and pipeline."""
+
+    lane: str
+    pipeline: str
+    waiting: int
+    items: int
+
+
+async def waiting_jobs(conn: Connection) -> list[WaitingJobs]:
+    rows = await conn.fetch(_sql.waiting_jobs, MAX_JOBS)
+    return [WaitingJobs(**dict(row)) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class EndedJobs:
+    """Jobs of one pipeline that ended; durations by class."""
+
+    pipeline: str
+    succeeded: int
+    failed: int
+    cancelled: int
+    rows: int
+    total_ms: int
+    durations: dict[int, int]
+
+
+async def ended_jobs(conn: Connection) -> list[EndedJobs]:
+    found = []
+    for row in await conn.fetch(_sql.ended_jobs):
+        counts = {int(key): count for key, count in (from_json(row["durations"]) or {}).items()}
+        found.append(EndedJobs(**dict(row) | {"durations": counts}))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
 class LoggedJob:
     """A start or an end of a job."""
 

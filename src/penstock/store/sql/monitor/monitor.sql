@@ -161,6 +161,30 @@ SELECT generation, status, success, code, queued_ms, run_ms, total_ms, total, do
        skipped, attempts, finished_at
 FROM job_metrics WHERE job_id = $1 ORDER BY finished_at, id
 
+-- name: waiting_jobs
+-- Live jobs by lane and pipeline: how many wait, and how many items of all of them do.
+SELECT lane, pipeline, count(*) FILTER (WHERE state = 'queued' AND ready_at <= now()) AS waiting,
+       coalesce(sum(pending), 0)::bigint AS items
+FROM (SELECT lane, pipeline, state, ready_at, pending FROM jobs
+      WHERE state IN ('queued', 'running', 'cancelling') AND NOT standing AND NOT paused
+      LIMIT $1) AS live
+GROUP BY lane, pipeline ORDER BY lane, pipeline
+
+-- name: ended_jobs
+-- Jobs that ended, by pipeline, as far back as sums by day are kept.
+WITH timed AS (
+    SELECT r.pipeline, d.key AS class, sum(d.value::bigint) AS count
+    FROM job_rollups r CROSS JOIN LATERAL jsonb_each_text(r.durations) AS d
+    WHERE r.span = 'day' GROUP BY 1, 2
+), durations AS (
+    SELECT pipeline, jsonb_object_agg(class, count) AS durations FROM timed GROUP BY pipeline
+)
+SELECT r.pipeline, sum(r.succeeded)::bigint AS succeeded, sum(r.failed)::bigint AS failed,
+       sum(r.cancelled)::bigint AS cancelled, sum(r.rows)::bigint AS rows,
+       sum(r.total_ms)::bigint AS total_ms, d.durations
+FROM job_rollups r LEFT JOIN durations d USING (pipeline)
+WHERE r.span = 'day' GROUP BY r.pipeline, d.durations ORDER BY r.pipeline
+
 -- name: to_log
 -- Starts and ends of jobs in a range of events, in the order of commits.
 SELECT e.event, e.job_id, e.worker, e.data, e.created_at, j.pipeline, j.total, o.name AS org,
