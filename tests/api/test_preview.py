@@ -60,6 +60,7 @@ async def test_a_preview_follows_the_config(client: httpx2.AsyncClient) -> None:
     )
     assert shaped(Preview, again).rows[0].result == {
         "sourceId": "A-1", "sku": "A-1", "title": "Hammer", "price": "9.90",
+        "unit": "piece",
     }  # fmt: skip
 
 

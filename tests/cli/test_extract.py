@@ -43,9 +43,9 @@ def test_a_file_becomes_clean_rows_without_a_server(lone_cli: Cli) -> None:
     assert done.stdout == ""
     assert "2 rows, 2 valid, 0 invalid" in done.stderr
     assert rows_of(cli.cwd / "table.clean.csv") == [
-        ["sourceId", "sku", "title", "price", "currency", "match"],
-        ["1", "1", "Hammer", "9.90", "", "new"],
-        ["2", "2", "'=Nail", "5.00", "", "new"],
+        ["sourceId", "sku", "title", "price", "currency", "unit", "match"],
+        ["1", "1", "Hammer", "9.90", "", "piece", "new"],
+        ["2", "2", "'=Nail", "5.00", "", "piece", "new"],
     ]
     assert (cli.cwd / "table.csv").read_text() == TABLE
     assert not (cli.data_dir / "pg" / "postmaster.pid").exists()
@@ -67,7 +67,7 @@ def test_json_tells_everything(cli: Cli) -> None:
 def test_rows_may_go_to_stdout(cli: Cli) -> None:
     write(cli, TABLE)
     done = cli("extract", "table.csv", "-o", "-", "--quiet")
-    assert done.stdout.splitlines()[1:] == ["1,1,Hammer,9.90,,new", "2,2,'=Nail,5.00,,new"]
+    assert done.stdout.splitlines()[1:] == ["1,1,Hammer,9.90,,piece,new", "2,2,'=Nail,5.00,,piece,new"]
     assert done.stderr == ""
 
 
@@ -76,7 +76,7 @@ def test_rows_are_written_as_the_name_ends(cli: Cli) -> None:
     for ending in ("xlsx", "json", "ndjson"):
         cli("extract", "table.csv", "-o", f"out.{ending}")
     book = openpyxl.load_workbook(cli.cwd / "out.xlsx")
-    assert [cell.value for cell in book.worksheets[0][3]][:4] == ["2", "2", "=Nail", "5.00"]
+    assert [cell.value for cell in book.worksheets[0][3]][:4] == ["2", "2", "=Nail", 5]
     objects = json.loads((cli.cwd / "out.json").read_text())
     assert [one["title"] for one in objects] == ["Hammer", "=Nail"]
     lines = (cli.cwd / "out.ndjson").read_text().splitlines()

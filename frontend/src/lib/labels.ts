@@ -7,7 +7,8 @@ const KNOWN: Record<string, string> = {
   sourceId: "Source id",
   leadTimeDays: "Lead time, days",
   minOrder: "Minimum order",
-  perUnit: "Per unit",
+  perUnit: "Price per unit",
+  perUnitOf: "Unit of the price per unit",
   taxIncluded: "Tax included",
   row: "Row",
 };

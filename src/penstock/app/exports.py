@@ -17,6 +17,7 @@ from penstock.model.export import (
     MISSING_COLUMNS,
     REASON,
     REPORT_COLUMNS,
+    STATUS_COLUMNS,
     ExportRow,
     RowWriter,
     Which,
@@ -42,12 +43,17 @@ PROBLEMS = (ItemStatus.ERROR, ItemStatus.NOT_FOUND)
 
 @dataclass(frozen=True, slots=True)
 class ExportFilter:
-    """Which rows, and in which shape. No statuses: all with a result, or all with a problem."""
+    """Which rows, and in which shape. Without statuses: all rows, or those that fit the shape."""
 
-    which: Which = "all"
+    which: Which = "valid"
     statuses: Sequence[str] = ()
     code: str | None = None
     q: str = ""
+
+    @property
+    def has_filter(self) -> bool:
+        """Rows were chosen, so that failed ones among them are exported, too."""
+        return bool(self.statuses or self.code or self.q)
 
 
 async def export_pieces(
@@ -59,13 +65,14 @@ async def export_pieces(
     columns: Sequence[str] = ()
     async with opened() as conn:
         first = await first_result(runtime, conn, job["id"], job)
-    rows = result_pages(opened, job["id"], job["total"], wanted, marks=kind.marks, first=first)
+    marks = kind.marks or wanted.which == "all"
+    rows = result_pages(opened, job["id"], job["total"], wanted, marks=marks, first=first)
     async with aclosing(_one_ahead(rows)) as pages:
         async for page in pages:
             if writer is None:
                 widest = await _widest(opened, job, wanted)
                 columns = export_columns(runtime, job, wanted, page, widest)
-                writer = kind(columns)
+                writer = kind(columns, amounts_of(runtime, job))
                 yield writer.head()
             yield await in_export_thread(_page, writer, wanted, columns, page)
     if writer is not None:
@@ -124,7 +131,7 @@ async def result_pages(
         async for page in _missing_pages(opened, job_id):
             yield page
         return
-    statuses = asked.statuses or (() if asked.which == "all" else PROBLEMS)
+    statuses = asked.statuses or (() if asked.which in ("valid", "all") else PROBLEMS)
     if not statuses and (asked.code is not None or asked.q):
         statuses = tuple(ItemStatus)
     rows = store.Rows(job_id, statuses, asked.code, asked.q, bare=not marks)
@@ -163,8 +170,17 @@ def export_columns(
         case "original-with-errors":
             columns = _original_columns(job, first_page, widest)
             return [*columns, _free(REASON, columns)]
+        case "all":
+            columns = columns_of(runtime, job, first_page)
+            return [*columns, *(_free(name, columns) for name in STATUS_COLUMNS)]
         case _:
             return columns_of(runtime, job, first_page)
+
+
+def amounts_of(runtime: Runtime, job: Any) -> frozenset[str]:
+    """The columns of the job's results that contain amounts of money."""
+    pipeline = runtime.pipelines.get(job["pipeline"])
+    return frozenset() if pipeline is None else pipeline.amount_columns
 
 
 def export_rows(
@@ -178,16 +194,27 @@ def export_rows(
             return _report_rows(page)
         case "original-with-errors":
             return _original_rows(columns[:-1], page)
-        case _ if page and "problems" in page[0]:
-            return _marked_rows(columns, page)
+        case "all":
+            return _all_rows(columns[: -len(STATUS_COLUMNS)], page)
         case _:
-            return _bare_rows(columns, page)
+            rows = page if wanted.has_filter else [row for row in page if row["status"] != "ERROR"]
+            is_marked = bool(rows) and "problems" in rows[0]
+            return _marked_rows(columns, rows) if is_marked else _bare_rows(columns, rows)
 
 
 def _bare_rows(columns: Sequence[str], page: Iterable[Any]) -> Iterable[ExportRow]:
     for row in page:
         if row["result"] is not None:
             yield ExportRow(list(map(from_json(row["result"]).get, columns)))
+
+
+def _all_rows(columns: Sequence[str], page: Iterable[Any]) -> Iterable[ExportRow]:
+    """Every row with its status and problems; one without a result has empty cells."""
+    for row in page:
+        problems = _problems(row)
+        result = from_json(row["result"]) if row["result"] is not None else {}
+        told = (row["status"], reason_of(problems) or None)
+        yield ExportRow([*map(result.get, columns), *told], marks_of(problems))
 
 
 def _marked_rows(columns: Sequence[str], page: Iterable[Any]) -> Iterable[ExportRow]:

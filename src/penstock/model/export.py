@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
-Which = Literal["all", "errors", "original-with-errors", "missing"]
+Which = Literal["valid", "all", "errors", "original-with-errors", "missing"]
 REPORT_COLUMNS = ("Row", "Status", "Severity", "Code", "Column", "Value", "Message")
 REASON = "Reason"
+# Further columns of an export of all rows.
+STATUS_COLUMNS = ("status", "problems")
 MISSING_COLUMNS = ("Source id", "SKU", "GTIN", "Title", "Unpublished")
 
 
@@ -20,7 +22,10 @@ class RowWriter(Protocol):
     # Whether the format can show problems of cells.
     marks: bool
 
-    def __init__(self, columns: Sequence[str]) -> None: ...
+    def __init__(self, columns: Sequence[str], amounts: Collection[str] = ()) -> None:
+        """``amounts``: columns whose texts are numbers, for formats that tell them apart."""
+        ...
+
     def head(self) -> bytes: ...
     def page(self, rows: Iterable[ExportRow]) -> bytes: ...
     def end(self) -> bytes: ...

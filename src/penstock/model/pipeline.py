@@ -238,6 +238,9 @@ class Pipeline:
         """Raise BadInput at submit for a file whose first rows show that the job would fail. The
         job must check again later, since submit skips this check under load."""
 
+    # Columns of results that contain amounts of money, as decimal text.
+    amount_columns: ClassVar[frozenset[str]] = frozenset()
+
     def columns_of(self, context: Mapping[str, Any]) -> Sequence[str] | None:
         """Columns of grid and export for a job's context; None: the columns of the file."""
         return self.columns

@@ -27,7 +27,8 @@ export function troubles(item: Item): Trouble[] {
 }
 
 const WIDE = /title|name|description|bezeichnung|beschreibung|url|image|bild|category|kategorie|message/i;
-const NUMBERS = /^(price|quantity|leadTimeDays|minOrder|row)$/;
+const NUMBERS =
+  /^(price|maxAmount|perUnit|quantity|leadTimeDays|minOrder|length|width|height|depth|diameter|weight|packCount|packSize|packTotal|row)$/;
 
 export function defaultWidth(id: string): number {
   if (WIDE.test(id)) return 240;

@@ -48,12 +48,20 @@ export function ExportMenu({ job }: { job: FullJob }) {
           </Button>
         }
       >
-        <MenuLabel>All results</MenuLabel>
+        <MenuLabel>Results without failed rows</MenuLabel>
         {FORMATS.map(([format, label]) => (
-          <MenuItem key={format} onSelect={() => void fetchAs(format, "all")} hint={`.${format}`}>
+          <MenuItem key={format} onSelect={() => void fetchAs(format, "valid")} hint={`.${format}`}>
             {label}
           </MenuItem>
         ))}
+        <MenuLine />
+        <MenuLabel>All rows, with status and problems</MenuLabel>
+        <MenuItem onSelect={() => void fetchAs("xlsx", "all")} hint=".xlsx">
+          All rows as Excel
+        </MenuItem>
+        <MenuItem onSelect={() => void fetchAs("csv", "all")} hint=".csv">
+          All rows as CSV
+        </MenuItem>
         {filtered && (
           <>
             <MenuLine />
@@ -61,7 +69,7 @@ export function ExportMenu({ job }: { job: FullJob }) {
             {FORMATS.map(([format, label]) => (
               <MenuItem
                 key={format}
-                onSelect={() => void fetchAs(format, "all", filtered)}
+                onSelect={() => void fetchAs(format, "valid", filtered)}
                 hint={`.${format}`}
               >
                 {label}, filtered

@@ -220,6 +220,11 @@ function PreviewRow({ row, columns }: { row: Row; columns: string[] }) {
 
 /** A field's path as the grid names its column. */
 function shortName(target: string): string {
-  const known: Record<string, string> = { "price.amount": "price", "availability.status": "availability" };
+  const known: Record<string, string> = {
+    "price.amount": "price",
+    "availability.status": "availability",
+    "specifications.dimensions": "length",
+    "specifications.pack": "packCount",
+  };
   return known[target] ?? target.split(".").at(-1) ?? target;
 }

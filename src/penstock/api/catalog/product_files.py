@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from penstock.app.exports import OpenConnection, in_export_thread
-from penstock.catalog.products.grid import ALL_COLUMNS, SECTIONS, flatten
+from penstock.catalog.products.grid import ALL_COLUMNS, AMOUNTS, SECTIONS, flatten
 from penstock.model.export import ExportRow, RowWriter
 from penstock.store.catalog import catalog
 from penstock.store.database import from_json
@@ -24,7 +24,7 @@ async def catalog_pieces(
     """In short transactions, page by page; what changes meanwhile is there once, as it is then."""
     nested = kind.extension in _DOCUMENTS
     columns = SECTIONS if nested else ALL_COLUMNS
-    writer = kind([*columns, *_ABOUT])
+    writer = kind([*columns, *_ABOUT], AMOUNTS)
     yield writer.head()
     after: Any = None
     while True:

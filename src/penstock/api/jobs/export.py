@@ -39,9 +39,9 @@ EXPORTED: dict[str, Any] = {one.media_type.split(";")[0]: {} for one in FORMATS.
 async def export_job(
     api: ApiParts, who: Reader, job_id: JobId, query: Annotated[ExportQuery, Query()]
 ) -> Response:
-    """The results in row order, exactly as the grid shows them; `which=errors`: one line per
-    problem; `which=original-with-errors`: the supplier's own columns of the rows with problems, and
-    why.
+    """The results of rows that did not fail, in row order, as the grid shows them; `which=all`: all
+    rows, with their status and problems; `which=errors`: one line per problem;
+    `which=original-with-errors`: the supplier's own columns of the rows with problems, and why.
     In XLSX bad cells are coloured and say why. In CSV cells that a spreadsheet would run as a
     formula are written with an apostrophe before them."""
     pages = pages_as(query.format)
@@ -49,7 +49,7 @@ async def export_job(
         job = await get_job(conn, job_id)
     require_rows(job["pruned_at"], "exported")
     wanted = ExportFilter(query.which, query.statuses, query.code or None, query.q.strip())
-    name = f"{_stem(job)} {'results' if query.which == 'all' else query.which}"
+    name = f"{_stem(job)} {'results' if query.which == 'valid' else query.which}"
     headers = {"Content-Disposition": attachment(name, query.format)}
     body = export_pieces(
         api.runtime, lambda: api.export_db.scoped(who.scope, readonly=True), job, wanted, pages

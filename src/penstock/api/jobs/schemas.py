@@ -271,9 +271,10 @@ class KickoffQuery(Shape):
 class ExportQuery(Shape):
     format: str = Field("csv", description="`csv`, `xlsx`, `json` or `ndjson`.")
     which: Which = Field(
-        "all",
-        description="All results, one line per problem, the supplier's own rows with it, or"
-        " products that the file lacks.",
+        "valid",
+        description="The rows that did not fail; all rows, with their status and problems; one line"
+        " per problem; the supplier's own rows that failed, with the reason; or products that the"
+        " file does not contain.",
     )
     statuses: Annotated[list[ItemStatus], BeforeValidator(split_commas)] = Field(
         default_factory=list, description="Rows of these only, one or several, with commas."

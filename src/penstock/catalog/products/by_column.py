@@ -22,6 +22,7 @@ from penstock.catalog.products.column_parts import (
     OneColumn,
     together,
 )
+from penstock.catalog.products.grid import PARTS
 from penstock.catalog.products.matching import Identifiers, maker_key
 from penstock.catalog.products.plan import Plan, Step
 from penstock.catalog.products.price_columns import PriceColumns
@@ -81,7 +82,7 @@ class ColumnNormaliser:
         if plan.custom:
             self._makers.append(CustomColumns(plan.custom, self._columns))
         for steps in groups.values():
-            if steps[0].section != "" and len(steps) == 1:
+            if steps[0].section != "" and len(steps) == 1 and steps[0].target not in PARTS:
                 one = OneColumn(steps[0], self._columns, steps[0].target in required)
                 self._single[steps[0].target] = one
                 self._makers.append(one)

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-import orjson
-
 from penstock.catalog.fields import FIELDS, full_target
 
 CUSTOM = "specifications.customFields"
@@ -17,13 +15,29 @@ MATCH = "match"
 LINKS = "links"
 # Derived fields that are shown as soon as any field of their section is.
 _COMPANIONS = {
-    "price": ("price.amount", "price.currency"),
+    "price": ("price.amount", "price.currency", "price.unit"),
     "availability": ("availability.status",),
     "identifiers": ("sourceId",),
 }
 _OPTIONS = ("variants.color", "variants.size")
 _FIRST = ("sourceId", "identifiers.sku", "identifiers.gtin", "title")
 _OUTPUT = tuple(field.target for field in FIELDS if field.output)
+# Fields with several values have a column for each: the column's name, and the value's.
+_SIDES = {
+    "length": "length", "width": "width", "height": "height", "depth": "depth",
+    "diameter": "diameter", "dimensionUnit": "unit",
+}  # fmt: skip
+PARTS: dict[str, dict[str, str]] = {
+    "price.perUnit": {"perUnit": "amount", "perUnitOf": "unit"},
+    "specifications.dimensions": _SIDES,
+    "specifications.weight": {"weight": "value", "weightUnit": "unit"},
+    "specifications.pack": {
+        "packCount": "count", "packSize": "size", "packUnit": "unit", "packTotal": "total",
+        "packTotalUnit": "totalUnit",
+    },
+}  # fmt: skip
+# Columns with amounts of money, which products keep as decimal text.
+_MONEY = ("price", "money")
 
 
 def short_name(target: str) -> str:
@@ -34,14 +48,29 @@ def short_name(target: str) -> str:
     return target
 
 
-TARGETS = {short_name(target): target for target in _OUTPUT}
+def _names(target: str) -> list[str]:
+    """The columns of a field."""
+    return list(PARTS.get(target, ())) or [short_name(target)]
+
+
+TARGETS = {short_name(target): target for target in _OUTPUT if target not in PARTS} | {
+    name: f"{target}.{part}" for target, parts in PARTS.items() for name, part in parts.items()
+}
+AMOUNTS = frozenset(
+    ["perUnit", *(short_name(one.target) for one in FIELDS if one.output and one.kind in _MONEY)]
+)
 
 
 # Columns for the whole catalog, where a product may have any field: as cells and as documents.
 ALL_COLUMNS = [
     *("id", "source"),
     *(short_name(target) for target in _FIRST),
-    *(short_name(target) for target in _OUTPUT if target not in (*_FIRST, "id", "source")),
+    *(
+        name
+        for target in _OUTPUT
+        if target not in (*_FIRST, "id", "source")
+        for name in _names(target)
+    ),
 ]
 SECTIONS = list(dict.fromkeys(target.partition(".")[0] for target in _OUTPUT))
 
@@ -61,10 +90,26 @@ def grid_columns(
     told = [target.rpartition(".")[2] for target in _OPTIONS if target in targets]
     custom = [*told, *custom]
     ordered = [*_FIRST, *(target for target in _OUTPUT if target not in _FIRST)]
-    names = [short_name(target) for target in ordered if target in wanted]
+    sides = _sides_of(targets)
+    names = [
+        name
+        for target in ordered
+        if target in wanted
+        for name in _names(target)
+        if name not in _SIDES or name in sides
+    ]
     taken = {*TARGETS, MATCH, LINKS}
     own = [f"{CUSTOM}.{name}" if name in taken else name for name in custom]
     return [*names, *own, MATCH]
+
+
+def _sides_of(targets: Sequence[str]) -> frozenset[str]:
+    """The columns of sides that a file has: all of them if it has dimensions in one column."""
+    if "specifications.dimensions" in targets:
+        return frozenset(_SIDES)
+    start = "specifications.dimensions."
+    own = {target.removeprefix(start) for target in targets if target.startswith(start)}
+    return frozenset({*own, "dimensionUnit"})
 
 
 def _shown(target: str) -> str:
@@ -75,8 +120,13 @@ def _shown(target: str) -> str:
 
 
 def shown_name(target: str | None) -> str | None:
-    """The grid column that shows a field."""
-    return None if target is None else short_name(_shown(target))
+    """The grid column that shows a field; the first one if it has several."""
+    if target is None:
+        return None
+    shown = _shown(target)
+    part = target.removeprefix(shown + ".")
+    names = PARTS.get(shown, {})
+    return next((name for name, one in names.items() if one == part), _names(shown)[0])
 
 
 def flatten(product: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
@@ -119,11 +169,25 @@ def _cell(value: Any) -> Any:
             return ", ".join(value)
         if all(isinstance(one, dict) and "url" in one for one in value):
             return " ".join(one["url"] for one in value)
-    if isinstance(value, dict) and {"value", "unit"} >= set(value):
-        return f"{value.get('value', '')} {value.get('unit', '')}".strip()
     if isinstance(value, dict | list):
-        return orjson.dumps(value).decode()
+        return _as_text(value)
     return value
+
+
+def _as_text(value: Any) -> str:
+    """A list or document for a cell: `1+: 9.90; 10+: 8.50` for tiers, names and values else."""
+    if isinstance(value, list):
+        return "; ".join(_as_text(one) for one in value)
+    if not isinstance(value, dict):
+        return str(value)
+    if set(value) == {"minQuantity", "amount"}:
+        return f"{value['minQuantity']}+: {value['amount']}"
+    parts = [
+        f"({_as_text(one)})" if isinstance(one, dict | list) else f"{name}: {one}"
+        for name, one in value.items()
+        if one not in (None, "", [], {})
+    ]
+    return ", ".join(parts)
 
 
 def merged(existing: Mapping[str, Any], product: Mapping[str, Any]) -> dict[str, Any]:

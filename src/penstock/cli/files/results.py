@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from penstock.app.exports import ExportFilter, columns_of, export_pieces, export_rows, result_pages
+from penstock.app.exports import (
+    ExportFilter,
+    amounts_of,
+    columns_of,
+    export_pieces,
+    export_rows,
+    result_pages,
+)
 from penstock.cli.errors import USAGE, CliError
 from penstock.engine.runtime import Runtime
 from penstock.formats.writing.registry import FORMATS
@@ -90,7 +97,7 @@ async def _write(
     async for page in result_pages(runtime.db.acquire, job_id, job["total"]):
         if writer is None:
             columns = columns_of(runtime, job, page)
-            writer = kind(columns)
+            writer = kind(columns, amounts_of(runtime, job))
             write(writer.head())
         done = []
         for row in page:

@@ -15,6 +15,7 @@ from penstock.cli.jobs.jobs import JobId
 
 
 class Which(StrEnum):
+    VALID = "valid"
     ALL = "all"
     ERRORS = "errors"
     ORIGINAL = "original-with-errors"
@@ -41,10 +42,11 @@ def export(
     which: Annotated[
         Which,
         typer.Option(
-            help="All results; one line per problem; the supplier's own rows with a reason; or"
-            " products that the file does not contain, if the job looked for them."
+            help="Rows that did not fail; all rows, with status and problems; one line per problem;"
+            " the supplier's own rows with a reason; or products that the file does not contain, if"
+            " the job looked for them."
         ),
-    ] = Which.ALL,
+    ] = Which.VALID,
     status: Annotated[
         list[Status] | None, typer.Option(help="Rows of this status; several times for several.")
     ] = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import orjson
@@ -45,7 +45,7 @@ class CsvWriter:
     extension = "csv"
     marks = False
 
-    def __init__(self, columns: Sequence[str]) -> None:
+    def __init__(self, columns: Sequence[str], amounts: Collection[str] = ()) -> None:
         self._columns = columns
 
     def head(self) -> bytes:
@@ -107,7 +107,7 @@ class NdjsonWriter:
     extension = "ndjson"
     marks = False
 
-    def __init__(self, columns: Sequence[str]) -> None:
+    def __init__(self, columns: Sequence[str], amounts: Collection[str] = ()) -> None:
         self._columns = columns
 
     def head(self) -> bytes:
@@ -131,8 +131,8 @@ class JsonWriter(NdjsonWriter):
     media_type = "application/json"
     extension = "json"
 
-    def __init__(self, columns: Sequence[str]) -> None:
-        super().__init__(columns)
+    def __init__(self, columns: Sequence[str], amounts: Collection[str] = ()) -> None:
+        super().__init__(columns, amounts)
         self._lead = b""
 
     def head(self) -> bytes:

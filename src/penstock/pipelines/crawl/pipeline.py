@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import orjson
 from pydantic import ValidationError
 
-from penstock.catalog.products.grid import MATCH
+from penstock.catalog.products.grid import AMOUNTS, MATCH
 from penstock.model.crawl.plan import CrawlPlan
 from penstock.model.errors import BadInput
 from penstock.model.pipeline import Config, Job, Pipeline, RowBatch, Stage, Traits
@@ -32,6 +32,7 @@ _ENDED = {
 
 class Crawl(Pipeline):
     name: ClassVar[str] = "crawl"
+    amount_columns = AMOUNTS
     Config: ClassVar[type[Config]] = CrawlConfig
     # The list of companies and pages, as JSON.
     needs_file: ClassVar[bool] = True

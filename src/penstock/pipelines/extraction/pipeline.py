@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from penstock import __version__
 from penstock.catalog.mapping.column_stats import ColumnStats
-from penstock.catalog.products.grid import LINKS, MATCH
+from penstock.catalog.products.grid import AMOUNTS, LINKS, MATCH
 from penstock.catalog.products.plan import compile_plan
 from penstock.catalog.products.validate import compile_validator
 from penstock.catalog.profiles import profile as profiles
@@ -117,6 +117,7 @@ _SHOWN = {
 
 class Extraction(Pipeline):
     name: ClassVar[str] = "extraction"
+    amount_columns = AMOUNTS
     Config: ClassVar[type[Config]] = ExtractionConfig
     needs_file: ClassVar[bool] = True
     checks_first_rows: ClassVar[bool] = True

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, ClassVar
 
+from penstock.catalog.products.grid import AMOUNTS
 from penstock.formats.pictures import is_picture
 from penstock.formats.read_table import check_head
 from penstock.model.errors import BadInput
@@ -75,6 +76,7 @@ _LABELS = {"title": "title", "brand": "brand", "sku": "identifiers.sku"}
 
 class Lookup(Pipeline):
     name: ClassVar[str] = "lookup"
+    amount_columns = AMOUNTS
     Config: ClassVar[type[Config]] = LookupConfig
     takes_file: ClassVar[bool] = True
     max_files: ClassVar[int] = 1000

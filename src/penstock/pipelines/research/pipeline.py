@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any, ClassVar
 
+from penstock.catalog.products.grid import AMOUNTS
 from penstock.model.pipeline import Config, Job, Pipeline, Row, RowBatch, Stage, Traits
 from penstock.model.ports import Context
 from penstock.pipelines.research.calls import call, collect
@@ -28,6 +29,7 @@ _ROW = Row({KIND: "request"}, "request")
 
 class Research(Pipeline):
     name: ClassVar[str] = "research"
+    amount_columns = AMOUNTS
     Config: ClassVar[type[Config]] = ResearchConfig
     columns: ClassVar[tuple[str, ...] | None] = COLUMNS
     meter: ClassVar[str | None] = "research"

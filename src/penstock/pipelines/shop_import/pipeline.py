@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
+from penstock.catalog.products.grid import AMOUNTS
 from penstock.model.effects import Effect, FindMissing, SaveCursor
 from penstock.model.errors import PenstockError
 from penstock.model.held_rows import GTIN_HELD, PRICE_HELD
@@ -38,6 +39,7 @@ _SHOWN = {
 
 class ShopImport(Pipeline):
     name: ClassVar[str] = "shop_import"
+    amount_columns = AMOUNTS
     Config: ClassVar[type[Config]] = ShopImportConfig
     columns: ClassVar[tuple[str, ...] | None] = COLUMNS
     phases: ClassVar[Mapping[str, str]] = {

@@ -12,8 +12,8 @@ WHERE before IS NULL OR before < $5 ORDER BY row_no LIMIT $4
 
 -- name: cells
 -- … for files that show nothing but cells.
-SELECT row_no, result, following FROM (
-    SELECT row_no, result, lead(row_no) OVER (ORDER BY row_no) AS following,
+SELECT row_no, status, result, following FROM (
+    SELECT row_no, status, result, lead(row_no) OVER (ORDER BY row_no) AS following,
            sum(pg_column_size(result))
                OVER (ORDER BY row_no ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
     FROM job_items WHERE job_id = $1 AND row_no > $2 AND row_no <= $3
