@@ -675,9 +675,9 @@ export interface paths {
         put?: never;
         /**
          * Export results
-         * @description The results in row order, exactly as the grid shows them; `which=errors`: one line per
-         *     problem; `which=original-with-errors`: the supplier's own columns of the rows with problems, and
-         *     why.
+         * @description The results of rows that did not fail, in row order, as the grid shows them; `which=all`: all
+         *     rows, with their status and problems; `which=errors`: one line per problem;
+         *     `which=original-with-errors`: the supplier's own columns of the rows with problems, and why.
          *     In XLSX bad cells are coloured and say why. In CSV cells that a spreadsheet would run as a
          *     formula are written with an apostrophe before them.
          */
@@ -15851,8 +15851,8 @@ export interface operations {
             query?: {
                 /** @description `csv`, `xlsx`, `json` or `ndjson`. */
                 format?: string;
-                /** @description All results, one line per problem, the supplier's own rows with it, or products that the file lacks. */
-                which?: "all" | "errors" | "original-with-errors" | "missing";
+                /** @description The rows that did not fail; all rows, with their status and problems; one line per problem; the supplier's own rows that failed, with the reason; or products that the file does not contain. */
+                which?: "valid" | "all" | "errors" | "original-with-errors" | "missing";
                 /** @description Rows of these only, one or several, with commas. */
                 statuses?: components["schemas"]["ItemStatus"][];
                 /** @description Rows that ended with this error only. */
