@@ -56,16 +56,16 @@ async def test_from_sign_in_to_export_and_undo(
     await look_at_warnings(page)
     await page.get_by_role("button", name="Export").click()
     async with page.expect_download() as download:
-        await page.get_by_role("menuitem", name="Excel .xlsx").click()
+        await page.get_by_role("menuitem", name="Excel .xlsx", exact=True).click()
     file = tmp_path / "export.xlsx"
     await (await download.value).save_as(file)
     sheet = load_workbook(file, read_only=True).active
     assert sheet is not None
     rows = [list(row) for row in sheet.iter_rows(values_only=True)]
     sku, price = rows[0].index("sku"), rows[0].index("price")
-    prices = {row[sku]: str(row[price]) for row in rows[1:]}
-    assert prices["PS-1008"] == "1249"
-    assert prices["PS-1018"] == "12.34"
+    prices = {row[sku]: row[price] for row in rows[1:]}
+    assert prices["PS-1008"] == 1249
+    assert prices["PS-1018"] == 12.34
 
     await page.get_by_role("button", name="More actions").click()
     await page.get_by_role("menuitem", name="Undo the import").click()

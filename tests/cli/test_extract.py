@@ -67,7 +67,10 @@ def test_json_tells_everything(cli: Cli) -> None:
 def test_rows_may_go_to_stdout(cli: Cli) -> None:
     write(cli, TABLE)
     done = cli("extract", "table.csv", "-o", "-", "--quiet")
-    assert done.stdout.splitlines()[1:] == ["1,1,Hammer,9.90,,piece,new", "2,2,'=Nail,5.00,,piece,new"]
+    assert done.stdout.splitlines()[1:] == [
+        "1,1,Hammer,9.90,,piece,new",
+        "2,2,'=Nail,5.00,,piece,new",
+    ]
     assert done.stderr == ""
 
 

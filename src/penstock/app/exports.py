@@ -202,27 +202,32 @@ def export_rows(
             return _marked_rows(columns, rows) if is_marked else _bare_rows(columns, rows)
 
 
+def _result_of(row: Any) -> Mapping[str, Any] | None:
+    found = row["result"]
+    return None if found is None else from_json(found)
+
+
 def _bare_rows(columns: Sequence[str], page: Iterable[Any]) -> Iterable[ExportRow]:
     for row in page:
-        if row["result"] is not None:
-            yield ExportRow(list(map(from_json(row["result"]).get, columns)))
+        if (result := _result_of(row)) is not None:
+            yield ExportRow(list(map(result.get, columns)))
 
 
 def _all_rows(columns: Sequence[str], page: Iterable[Any]) -> Iterable[ExportRow]:
     """Every row with its status and problems; one without a result has empty cells."""
     for row in page:
         problems = _problems(row)
-        result = from_json(row["result"]) if row["result"] is not None else {}
+        cells = map((_result_of(row) or {}).get, columns)
         told = (row["status"], reason_of(problems) or None)
-        yield ExportRow([*map(result.get, columns), *told], marks_of(problems))
+        yield ExportRow([*cells, *told], marks_of(problems))
 
 
 def _marked_rows(columns: Sequence[str], page: Iterable[Any]) -> Iterable[ExportRow]:
     for row in page:
-        if row["result"] is not None:
+        if (result := _result_of(row)) is not None:
             is_marked = row["error"] is not None or row["problems"] not in (None, "[]")
             marks = marks_of(_problems(row)) if is_marked else ()
-            yield ExportRow(list(map(from_json(row["result"]).get, columns)), marks)
+            yield ExportRow(list(map(result.get, columns)), marks)
 
 
 def _original_rows(columns: Sequence[str], page: Iterable[Any]) -> Iterable[ExportRow]:
