@@ -60,5 +60,7 @@ async def test_policies_dry_runs_and_jobs_without_rows(
     sizes = shaped(TableList, await admin.get("/api/retention/tables")).items
     assert sizes == sorted(sizes, key=lambda one: (-one.bytes, one.name))
     assert "job_items" in {one.name for one in sizes}
+    shown = (await admin.get("/api/monitor")).json()["tables"]
+    assert [one["name"] for one in shown] == [one.name for one in sizes[:10]]
     audited = (await admin.get("/api/audit", params={"action": "retention.prune"})).json()["items"]
     assert [one["after"]["items"] for one in audited] == [job.counters.total]

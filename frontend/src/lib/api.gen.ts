@@ -5294,6 +5294,11 @@ export interface components {
              * @description All checks of the monitor.
              */
             checks: components["schemas"]["CheckShape"][];
+            /**
+             * Tables
+             * @description The largest tables, with their indexes.
+             */
+            tables: components["schemas"]["TableShape"][];
         };
         /** MonitorCheck */
         MonitorCheck: {
@@ -19517,6 +19522,14 @@ export interface operations {
                      *           "atMost": false,
                      *           "severity": "warning",
                      *           "message": "1,250 of 3,000 rows"
+                     *         }
+                     *       ],
+                     *       "tables": [
+                     *         {
+                     *           "name": "Spring list",
+                     *           "bytes": 3,
+                     *           "rows": 3,
+                     *           "deadRows": 3
                      *         }
                      *       ]
                      *     }

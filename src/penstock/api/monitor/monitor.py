@@ -17,6 +17,7 @@ from penstock.api.monitor.health_schemas import QueueHealth
 from penstock.api.monitor.metrics import MOST_JOBS
 from penstock.api.monitor.schemas import WorkerShape
 from penstock.api.monitor.stored_health import InstallationHealth, installation_health
+from penstock.api.retention.schemas import TableShape, table_shape
 from penstock.engine.queue_depth import Queue
 from penstock.model.monitor.checks import Severity, runbook_link
 from penstock.model.monitor.health import HealthStatus, judge
@@ -24,6 +25,7 @@ from penstock.model.monitor.last_hour import MINUTES, EndedJob, minutes, percent
 from penstock.settings import Settings
 from penstock.store.monitor import monitor as stored
 from penstock.store.monitor.monitor import FailureGroup
+from penstock.store.retention.retention import table_sizes
 from penstock.store.workers import activity
 
 router = APIRouter(tags=["operations"])
@@ -110,6 +112,7 @@ class Monitor(Shape):
     failures: list[FailureShape] = Field(description="The latest, within the hour.")
     failure_groups: list[FailureGroupShape] = Field(description="Failed jobs of a day, by cause.")
     checks: list[CheckShape] = Field(description="All checks of the monitor.")
+    tables: list[TableShape] = Field(description="The largest tables, with their indexes.")
 
 
 @router.get("/monitor", summary="Is all well?", responses={200: {"model": Monitor}})
@@ -125,6 +128,7 @@ async def monitor(request: Request, api: ApiParts, who: Admin) -> Response:
         workers = await activity.workers(conn)
         groups = await stored.recent_failures(conn, now - timedelta(days=1), _MOST_SHOWN)
         health = await installation_health(api.runtime, conn, queue)
+        sizes = await table_sizes(conn)
     last_hour = _last_hour(rows, now, health.figures["jobs"])
     shown = {
         "at": now,
@@ -136,6 +140,7 @@ async def monitor(request: Request, api: ApiParts, who: Admin) -> Response:
         "failures": [_failure(row) for row in failed[:_MOST_SHOWN]],
         "failureGroups": [_failure_group(row) for row in groups],
         "checks": health.checks,
+        "tables": [table_shape(one) for one in sizes[:_MOST_SHOWN]],
     }
     return answer(shown)
 

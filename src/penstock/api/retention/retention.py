@@ -17,6 +17,7 @@ from penstock.api.retention.schemas import (
     RetentionShape,
     TableList,
     retention_shape,
+    table_shape,
 )
 from penstock.app.retention import policies
 from penstock.app.retention.prune_now import prune_now
@@ -94,8 +95,4 @@ async def list_table_sizes(api: ApiParts, who: Admin) -> Response:
     """The largest first."""
     async with api.runtime.db.acquire() as conn:
         found = await store.table_sizes(conn)
-    shown = [
-        {"name": one.name, "bytes": one.bytes, "rows": one.rows, "deadRows": one.dead_rows}
-        for one in found
-    ]
-    return answer({"items": shown})
+    return answer({"items": [table_shape(one) for one in found]})

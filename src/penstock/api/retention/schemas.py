@@ -9,6 +9,7 @@ from pydantic import Field
 from penstock.api.http.schemas import OrgQuery, Shape
 from penstock.app.retention.policies import OrgRetention
 from penstock.model.retention.policy import RetentionOverrides, RetentionPolicy
+from penstock.store.retention.retention import TableSize
 
 KINDS = (
     "jobs", "items", "events", "files", "searches", "changes", "pages", "deliveries",
@@ -69,3 +70,9 @@ def retention_shape(found: OrgRetention) -> dict[str, Any]:
         "overrides": found.overrides.model_dump(mode="json"),
         "effective": found.effective.model_dump(mode="json"),
     }
+
+
+def table_shape(table: TableSize) -> dict[str, Any]:
+    return {
+        "name": table.name, "bytes": table.bytes, "rows": table.rows, "deadRows": table.dead_rows,
+    }  # fmt: skip
