@@ -85,8 +85,8 @@ export function Alerts() {
                   <Time at={one.openedAt} />
                 </td>
                 <td className="text-right">
-                  <Button size="sm" onClick={() => setSilencing(one)}>
-                    <BellOff aria-hidden /> Silence
+                  <Button size="sm" aria-label="Silence" onClick={() => setSilencing(one)}>
+                    <BellOff aria-hidden /> <span className="hidden sm:inline">Silence</span>
                   </Button>
                 </td>
               </tr>

@@ -21,6 +21,15 @@ interface Props {
 }
 
 const HEIGHT = 140;
+const TWO_DAYS = 172_800;
+const clock = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const day = new Intl.DateTimeFormat("en", { month: "short", day: "numeric" });
+
+/** Writes moments of the time axis: as a time of day, or as a date where days are shown. */
+function moment(times: number[]): (seconds: number) => string {
+  const long = (times.at(-1) ?? 0) - (times[0] ?? 0) > TWO_DAYS;
+  return (seconds) => (long ? day : clock).format(new Date(1000 * seconds));
+}
 
 /** Lines over time. */
 export function LineChart({ times, lines, shown, label, max }: Props) {
@@ -50,11 +59,11 @@ export function LineChart({ times, lines, shown, label, max }: Props) {
             stroke: colour(line.colour),
             width: 1.5,
             spanGaps: true,
-            points: { size: 4 },
+            points: { show: true, size: 4, fill: colour(line.colour) },
           })),
         ],
         axes: [
-          { ...axis, size: 26 },
+          { ...axis, size: 26, values: (_, ticks) => ticks.map(moment(times)) },
           { ...axis, size: 60, values: (_, ticks) => ticks.map(shown) },
         ],
       },
