@@ -54,6 +54,7 @@ SEEN_BY = {
     "notification_id": {"viewer", "colleague", "admin"},
     "alert_id": {"admin"},
     "upload_id": {"viewer", "admin"},
+    "file_id": {"viewer", "admin"},
     "connection_id": {"viewer", "colleague", "admin"},
     "watcher_id": {"viewer", "colleague", "admin"},
     "watched_id": {"viewer", "colleague", "admin"},
@@ -636,6 +637,11 @@ async def _watched(world: World) -> str:
     return UNKNOWN
 
 
+async def _file(world: World) -> str:
+    made = await world.clients["owner"].post("/api/files", files=file_of())
+    return str(made.json()["id"])
+
+
 async def _upload(world: World) -> str:
     made = await world.clients["owner"].post("/api/uploads", headers=_TUS | _NAMED)
     return str(made.headers["location"].rpartition("/")[2])
@@ -675,6 +681,7 @@ MAKE: dict[str, Callable[[World], Awaitable[str]]] = {
     "alert_id": _alert,
     "delivery_id": _delivery,
     "upload_id": _upload,
+    "file_id": _file,
     "connection_id": _connection,
     "watcher_id": _watcher,
     "watched_id": _watched,

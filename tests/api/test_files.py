@@ -245,3 +245,15 @@ async def test_a_blob_taken_away_in_between_is_told(
     refused(answer, 503, "BLOB_UNAVAILABLE")
     assert answer.headers["retry-after"] == "5"
     assert await rows_of(db, "files") == 0
+
+
+async def test_a_file_is_downloaded_as_it_was_uploaded(
+    client: httpx2.AsyncClient, caller: Caller
+) -> None:
+    made = (await client.post("/api/files", files=file_of(CSV, "gründe.csv"))).json()["id"]
+    answer = await client.get(f"/api/files/{made}/content")
+    assert (answer.status_code, answer.content) == (200, CSV)
+    assert answer.headers["content-disposition"] == "attachment; filename*=utf-8''gr%C3%BCnde.csv"
+    stranger = await caller("other")
+    refused(await stranger.get(f"/api/files/{made}/content"), 404, "FILE_NOT_FOUND")
+    refused(await client.get("/api/files/x/content"), 404, "FILE_NOT_FOUND")

@@ -121,6 +121,14 @@ async def test_files_and_jobs_in_a_bucket(
     assert len(await runtime.blobs.keys("", 10)) == 2
 
 
+async def test_a_file_is_downloaded_from_the_bucket(client: httpx2.AsyncClient) -> None:
+    made = (await client.post("/api/files", files=file_of())).json()["id"]
+    answer = await client.get(f"/api/files/{made}/content")
+    assert (answer.status_code, answer.headers["cache-control"]) == (307, "no-store")
+    async with httpx2.AsyncClient() as outside:
+        assert (await outside.get(answer.headers["location"])).content == CSV
+
+
 async def test_the_tidier_lists_the_bucket(runtime: Runtime, client: httpx2.AsyncClient) -> None:
     async def lost() -> AsyncIterator[bytes]:
         yield b"an upload whose process died before its row was written"

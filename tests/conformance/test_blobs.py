@@ -143,6 +143,7 @@ async def test_signed_addresses_open_a_blob_of_the_bucket(endpoint: str, tmp_pat
     blobs = s3_blobs(endpoint, tmp_path)
     blob = await blobs.put(pieces(b"sku\n1\n"), LIMIT)
     url = await blobs.download_url(blob.key, 60)
+    assert url is not None
     assert "Signature" in url
     assert KEYS["secretAccessKey"] not in url
     async with httpx2.AsyncClient() as client:

@@ -104,6 +104,10 @@ class LocalBlobs:
                 file.write(installation)
             return (self._folder / _OWNER).read_text() == installation
 
+    async def download_url(self, key: str, seconds: int) -> str | None:
+        """Files of a folder have no address."""
+        return None
+
     async def sweep(self, older_than_seconds: float) -> int:
         """Remove temporary files of dead uploads; returns their number."""
         return await asyncio.to_thread(self._sweep, time.time() - older_than_seconds)

@@ -218,7 +218,7 @@ class S3Blobs:
         copies = sum(remove_old(path, before) for path in self._downloads.glob("*"))
         return len(old) + copies + self.partials.sweep(before)
 
-    async def download_url(self, key: str, seconds: int) -> str:
+    async def download_url(self, key: str, seconds: int) -> str | None:
         """A signed address that opens the blob for some time."""
         with _named_errors():
             return await obstore.sign_async(

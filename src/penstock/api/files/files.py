@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from typing import Annotated
+from urllib.parse import quote
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Path, Request, Response
+from starlette.responses import StreamingResponse
 
 from penstock.api.files.schemas import StoredFile
-from penstock.api.http.access import ApiParts, Writer, address_of
+from penstock.api.http.access import ApiParts, Reader, Writer, address_of, parse_id
 from penstock.api.http.answers import answer
 from penstock.api.http.forms import FILE, received_form
 from penstock.api.http.idempotency import IdempotencyKey, idempotency_key, once
 from penstock.api.http.multipart import bad_multipart
+from penstock.app.file_contents import get_content, pieces_of, signed_address
 from penstock.app.uploads import keep_upload
+from penstock.model.errors import NotThere
 from penstock.store.database import Connection
 
 router = APIRouter(tags=["files"])
+_ANY = "application/octet-stream"
 _FORM = {
     "requestBody": {
         "required": True,
@@ -62,3 +70,37 @@ async def create_file(
             return answer(shown, 201)
 
         return await once(request, api, who, ["file", upload.name, upload.blob.sha256], keep)
+
+
+async def _file_id(file_id: Annotated[str, Path(description="The file's id.")]) -> UUID:
+    parsed = parse_id(file_id)
+    if parsed is None:
+        raise NotThere("FILE_NOT_FOUND", "There is no such file.")
+    return parsed
+
+
+@router.get(
+    "/files/{file_id}/content",
+    summary="Download a file",
+    response_class=Response,
+    responses={
+        200: {"content": {_ANY: {"schema": {"type": "string", "format": "binary"}}}},
+        307: {"description": "The file is in a bucket: `Location` opens it for five minutes."},
+    },
+)
+async def download_file(
+    api: ApiParts, who: Reader, file_id: Annotated[UUID, Depends(_file_id)]
+) -> Response:
+    """The file as it was uploaded, as one that no browser runs."""
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        found = await get_content(conn, file_id)
+    address = await signed_address(api.runtime, found)
+    if address is not None:
+        headers = {"Location": address, "Cache-Control": "no-store"}
+        return Response(status_code=307, headers=headers)
+    headers = {
+        "Content-Disposition": f"attachment; filename*=utf-8''{quote(found.name, safe='')}",
+        "Content-Length": str(found.size),
+        "X-Content-Type-Options": "nosniff",
+    }
+    return StreamingResponse(pieces_of(api.runtime, found), 200, headers, media_type=_ANY)

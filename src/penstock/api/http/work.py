@@ -99,7 +99,7 @@ ROUTES: Mapping[str, str] = {
             POST /api/watchers/{watcher_id}/test · GET /api/watchers/{watcher_id}/files
             GET /api/runs · GET /api/runs/{run_id} · POST /api/runs/{run_id}/abort
             POST /api/runs/preview · GET /api/pages · GET /api/pages/{page_id}
-            GET /api/pages/{page_id}/versions/{version}/raw
+            GET /api/pages/{page_id}/versions/{version}/raw · GET /api/files/{file_id}/content
             GET /api/postings · GET /api/postings/{posting_id}
             GET /api/jobs · GET /api/jobs/{job_id}/items · GET /api/pending · GET /api/products
             GET /api/dead-letters

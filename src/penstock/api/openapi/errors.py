@@ -33,6 +33,7 @@ OWN: dict[str, tuple[str, ...]] = {
     "showUpload": ("UPLOAD_BUSY", "UNSUPPORTED_TYPE", "BLOB_UNAVAILABLE"),
     "continueUpload": (*_TUS, *_PIECE, _QUOTA),
     "giveUpUpload": _TUS,
+    "downloadFile": ("FILE_NOT_FOUND", "BLOB_UNAVAILABLE"),
     "createJob": (*_JOB, *_URL, "QUOTA_EXCEEDED"),
     "previewJob": (*_JOB, *_URL, "PREVIEW_TIMEOUT"),
     "createExtractionJob": _JOB,

@@ -224,8 +224,22 @@ async def more_files(conn: Connection, job_id: UUID) -> tuple[UUID, ...]:
     return tuple(row["file_id"] for row in await conn.fetch(_sql.more_files_of, job_id))
 
 
+@dataclass(frozen=True, slots=True)
+class FileContent:
+    """What is needed to give out an upload."""
+
+    name: str
+    size: int
+    blob_key: str
+
+
 async def get_file(conn: Connection, file_id: UUID) -> Any:
     return await conn.fetchrow(_sql.get_file, file_id)
+
+
+async def file_content(conn: Connection, file_id: UUID) -> FileContent | None:
+    row = await conn.fetchrow(_sql.get_file, file_id)
+    return None if row is None else FileContent(row["name"], row["size"], row["blob_key"])
 
 
 async def try_key(conn: Connection, org_id: int, user_id: int, key: str) -> bool:

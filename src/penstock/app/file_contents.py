@@ -1,0 +1,38 @@
+"""The content of an uploaded file: a signed address of the bucket, or the bytes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from uuid import UUID
+
+from penstock.engine.runtime import Runtime
+from penstock.model.errors import NotThere
+from penstock.store.database import Connection
+from penstock.store.jobs import jobs
+from penstock.store.jobs.jobs import FileContent
+
+# A signed address is used at once; nothing of it is stored.
+_SECONDS = 300
+_PIECE_BYTES = 1024 * 1024
+
+
+async def get_content(conn: Connection, file_id: UUID) -> FileContent:
+    """The file, if it is in the scope of ``conn``."""
+    found = await jobs.file_content(conn, file_id)
+    if found is None:
+        raise NotThere("FILE_NOT_FOUND", f"There is no file {file_id}.")
+    return found
+
+
+async def signed_address(runtime: Runtime, file: FileContent) -> str | None:
+    """Where the bucket gives out the file for some minutes; None if files are in a folder."""
+    return await runtime.blobs.download_url(file.blob_key, _SECONDS)
+
+
+async def pieces_of(runtime: Runtime, file: FileContent) -> AsyncIterator[bytes]:
+    async with runtime.blobs.local(file.blob_key) as path:
+        opened = await asyncio.to_thread(path.open, "rb")
+        with opened:
+            while piece := await asyncio.to_thread(opened.read, _PIECE_BYTES):
+                yield piece
