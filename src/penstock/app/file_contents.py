@@ -21,7 +21,7 @@ async def get_content(conn: Connection, file_id: UUID) -> FileContent:
     """The file, if it is in the scope of ``conn``."""
     found = await jobs.file_content(conn, file_id)
     if found is None:
-        raise NotThere("FILE_NOT_FOUND", f"There is no file {file_id}.")
+        raise NotThere("FILE_NOT_FOUND", "There is no such file.")
     return found
 
 
