@@ -71,7 +71,8 @@ SYSTEMS = {
         Option1 Value=variants.option1.value; Variant SKU=identifiers.sku;
         Variant Grams=specifications.weight; Variant Inventory Qty=availability.quantity;
         Variant Price=price.amount; Variant Barcode=identifiers.gtin; Image Src=images;
-        Image Alt Text=images.alt; Variant Compare At Price=; Image Position=; Published=""",
+        Image Alt Text=images.alt; Variant Compare At Price=price.compareAt;
+        Image Position=; Published=""",
     "woocommerce": """
         ID=sourceId; Type=; SKU=identifiers.sku; Name=title; Short description=;
         Description=description; In stock?=availability.status; Stock=availability.quantity;
@@ -197,10 +198,32 @@ def test_an_exact_name_outweighs_two_resemblances() -> None:
 
 
 def test_the_rest_is_listed_as_alternatives() -> None:
-    first, second = propose(["Price", "List price"]).columns
+    first, second = propose(["Price", "Unit price"]).columns
     assert first.target == "price.amount"
     assert second.target is None
     assert "price.amount" in {other.target for other in second.alternatives}
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (["EK netto", "VK netto", "UVP"], ["price.cost", "price.amount", "price.recommended"]),
+        (["Listenpreis", "Rabattgruppe", "Nettopreis", "MwSt-Satz"],
+         ["price.list", "price.discountGroup", "price.amount", "price.taxRate"]),
+        (["Cena zakupu", "Cena netto", "Cena sugerowana", "Stawka VAT"],
+         ["price.cost", "price.amount", "price.recommended", "price.taxRate"]),
+        (["Prix d'achat", "Prix de vente", "Prix public conseillé", "TVA"],
+         ["price.cost", "price.amount", "price.recommended", "price.taxRate"]),
+        (["Cost", "Price", "MSRP", "Compare at price"],
+         ["price.cost", "price.amount", "price.recommended", "price.compareAt"]),
+        (["UVP"], ["price.amount"]),
+        (["EK"], ["price.amount"]),
+        (["MSRP", "Cost"], ["price.recommended", "price.amount"]),
+        (["List price"], ["price.amount"]),
+    ],
+)  # fmt: skip
+def test_prices_of_several_kinds(header: list[str], expected: list[str]) -> None:
+    assert [one.target for one in propose(header).columns] == expected
 
 
 def test_numbered_columns_add_to_one_list() -> None:

@@ -71,7 +71,8 @@ def test_it_holds_for_prices_that_say_nothing_themselves() -> None:
     where = ("", "Alle Preise in EUR zzgl. MwSt.", "said_beside_the_table", 0.9)
     assert row.lineage["price.currency"] == where
     assert "Alle Preise in EUR" in plan.notes[0]
-    assert not any(note.startswith("UVP") for note in plan.notes)
+    assert not any(note.startswith("UVP CHF: The currency") for note in plan.notes)
+    assert [one.code for one in row.problems] == ["CURRENCY_DIFFERS"]
     told = with_price_context(decide(stats), said, "USD")
     assert [one.currency for one in told[:2]] == [None, None]
 

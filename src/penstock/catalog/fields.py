@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 Kind = Literal[
     "line", "text", "identifier", "gtin", "category", "price", "per_unit", "currency", "unit",
-    "pack", "tiers", "step", "percent", "boolean", "availability", "count", "quantity",
+    "pack", "tiers", "step", "percent", "tax_rate", "boolean", "availability", "count", "quantity",
     "lead_time", "date", "datetime", "rating",
     "weight", "length", "dimensions", "url", "images", "tags", "money", "custom", "variants",
     "score",
@@ -50,6 +50,12 @@ FIELDS: tuple[Field, ...] = (
     Field("price.perUnit", "per_unit", "Price per kg, l, m, m2 or piece"),
     Field("price.tiers", "tiers", "Prices from a quantity up"),
     Field("price.taxIncluded", "boolean", "Whether tax is in the price"),
+    Field("price.taxRate", "tax_rate", "Rate of the tax in percent"),
+    Field("price.list", "price", "List price, before discounts"),
+    Field("price.recommended", "price", "Retail price that the maker recommends: RRP, MSRP, UVP"),
+    Field("price.compareAt", "price", "Former price that is shown struck out"),
+    Field("price.cost", "price", "What the product costs the shop itself"),
+    Field("price.discountGroup", "line", "Discount group of the product"),
     Field("price.maxAmount", "money", "Upper end, where the source gave a range", mapped=False),
     Field(
         "price.onRequest",
@@ -186,6 +192,7 @@ _FRAGMENTS: dict[str, dict[str, Any]] = {
         },
         "required": ["count", "unit", "total", "totalUnit"],
     },
+    "tax_rate": {"type": "number", "minimum": 0, "maximum": 100},
     "boolean": {"type": "boolean"},
     "availability": {"enum": ["in_stock", "out_of_stock", "limited", "preorder", "backorder"]},
     "count": {"type": "integer", "minimum": 0},

@@ -107,6 +107,11 @@ CODES: dict[str, Code] = {
     "CURRENCY_UNKNOWN": Code(
         "error", "{value!r} is not a currency", "use a three-letter code, like EUR"
     ),
+    "CURRENCY_DIFFERS": Code(
+        "warning",
+        "this amount is in {one}, the price of the product in {other}; it is left out",
+        "give all prices of a product in one currency",
+    ),
     "CURRENCY_CONFLICT": Code(
         "warning",
         "the price says {one}, the currency column says {other}; {one} was taken",

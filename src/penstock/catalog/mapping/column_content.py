@@ -20,6 +20,7 @@ from penstock.catalog.values.numbers import (
     read_count,
     read_number,
     read_rating,
+    read_tax_rate,
     to_ascii,
 )
 from penstock.catalog.values.price_tiers import read_percent, read_step, read_tier_cell
@@ -45,6 +46,7 @@ _FITS: dict[str, Callable[[str], bool]] = {
     "step": lambda text: read_step(text).value is not None,
     "percent": lambda text: read_percent(text, None).value is not None,
     "pack": lambda text: read_pack(text).value is not None,
+    "tax_rate": lambda text: read_tax_rate(text).value is not None,
     "boolean": lambda text: read_boolean(text).value is not None,
     "availability": lambda text: read_availability(text).value is not None,
     "count": lambda text: read_count(text).value is not None,

@@ -125,6 +125,7 @@ def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Pro
             }
         )
     chosen = assign(scores)
+    _with_a_price(chosen, thoughts)
     _with_a_title(chosen, thoughts, samples)
     _with_further_columns(chosen, thoughts)
     return Proposal(
@@ -267,6 +268,22 @@ def _is_misspelt(key: str, known: str) -> bool:
             for word in mine - theirs
         )
     return fuzz.ratio(key.replace(" ", ""), known.replace(" ", "")) >= 94
+
+
+# Prices of another kind that become the price of a file without one, the best first.
+_INSTEAD_OF_PRICE = ("price.list", "price.cost", "price.recommended")
+
+
+def _with_a_price(chosen: list[str | None], thoughts: list[_ColumnOptions]) -> None:
+    """Without another price, a list price, cost or recommended price is the price."""
+    if any(one == "price.amount" or (one or "").startswith(TIERS) for one in chosen):
+        return
+    for target in _INSTEAD_OF_PRICE:
+        if target in chosen:
+            index = chosen.index(target)
+            thoughts[index].options["price.amount"] = thoughts[index].options[target]
+            chosen[index] = "price.amount"
+            return
 
 
 def _with_a_title(

@@ -28,6 +28,9 @@ from penstock.catalog.word_lists import load, words
 NO_RATES = "rate_missing"
 # A cell with a letter or a currency symbol names its own currency.
 NAMES_CURRENCY = re.compile(r"[^\W\d_]|[€$£¥₹₽₩₺₴₪฿₫₱]")
+_FURTHER_PRICES = frozenset(
+    f"price.{name}" for name in ("list", "recommended", "compareAt", "cost")
+)
 _SIDES = ("length", "width", "height", "depth")
 
 
@@ -104,7 +107,7 @@ def _add_price(
     steps: tuple[Step, ...], plan: Plan, row: NormalisedRow, parts: dict[str, Any]
 ) -> None:
     listed: TierList | None = parts.get(TIERS) or (tiers_in(steps, parts) if steps else None)
-    if "price.amount" not in parts and listed is None:
+    if "price.amount" not in parts and listed is None and _FURTHER_PRICES.isdisjoint(parts):
         return
     read: Price = parts.get("price.amount") or Price(None)
     tiers, tier_currency = read.tiers, None
@@ -132,11 +135,29 @@ def _add_price(
         price["maxAmount"] = read.upper
     if tiers:
         price["tiers"] = [tier.as_json() for tier in tiers]
+    _add_further_prices(row, price, parts, currency)
     tax = parts.get("price.taxIncluded", read.tax_included)
     if tax is not None:
         price["taxIncluded"] = tax
     if price:
         row.product["price"] = price
+
+
+def _add_further_prices(
+    row: NormalisedRow, price: dict[str, Any], parts: dict[str, Any], currency: str | None
+) -> None:
+    """List price, cost and so on, in the currency of the price; and what goes with a price."""
+    for target in sorted(_FURTHER_PRICES.intersection(parts)):
+        read: Price = parts[target]
+        if currency is not None and read.currency not in (None, currency):
+            row.add_problem(target, "CURRENCY_DIFFERS", one=read.currency, other=currency)
+            row.lineage.pop(target, None)
+        elif read.amount is not None:
+            amount = format_amount(read.amount, places(currency or read.currency))
+            price[target.removeprefix("price.")] = amount
+    for name in ("taxRate", "discountGroup"):
+        if price and f"price.{name}" in parts:
+            price[name] = parts[f"price.{name}"]
 
 
 def _unit(parts: dict[str, Any], read: Price) -> str | None:

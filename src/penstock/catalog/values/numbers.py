@@ -246,6 +246,22 @@ def read_count(text: str, style: DecimalStyle | None = None) -> NormalisedValue:
     return NormalisedValue(whole, number.rule, number.confidence, problems)
 
 
+def read_tax_rate(text: str, style: DecimalStyle | None = None) -> NormalisedValue:
+    """A rate in percent: `19`, `19 %`, `8,1%`; `0.19` without a percent sign is 19 percent."""
+    body = text.strip()
+    if is_empty_cell(body):
+        return EMPTY
+    number = read_number(body.rstrip("% ").strip(), style, three_are_decimals=True)
+    if number is None:
+        return _not_a_number(text)
+    rate = number.decimal
+    if 0 < rate < 1 and "%" not in body:
+        rate *= 100
+    if not 0 <= rate <= 100:
+        return unreadable("NUMBER_OUT_OF_RANGE", text, low=0, high=100)
+    return NormalisedValue(plain(format(rate.normalize(), "f")), "tax_rate", number.confidence)
+
+
 def read_rating(text: str, style: DecimalStyle | None = None) -> NormalisedValue:
     """Stars from 0 to 5; `4,5/5`, `9/10` and `90%` are scaled."""
     if is_empty_cell(text):

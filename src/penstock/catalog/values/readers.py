@@ -45,8 +45,8 @@ class Style:
 # Kinds whose cells repeat, so that their values are cached.
 REPEATING = words(
     """
-    category price per_unit currency unit pack tiers step percent boolean availability count
-    quantity lead_time date rating weight length dimensions tags"""
+    category price per_unit currency unit pack tiers step percent tax_rate boolean availability
+    count quantity lead_time date rating weight length dimensions tags"""
 )
 
 
@@ -69,6 +69,7 @@ def reader(kind: str, style: Style) -> Reader:
         ),
         "step": price_tiers.read_step,
         "percent": lambda raw: price_tiers.read_percent(raw, decimal),
+        "tax_rate": lambda raw: numbers.read_tax_rate(raw, decimal),
         "boolean": booleans.read_boolean,
         "availability": lambda raw: availability.read_availability(raw, decimal),
         "count": lambda raw: numbers.read_count(raw, decimal),
