@@ -49,6 +49,27 @@ async def test_what_would_be_undone_is_told_first(
         assert await conn.fetchval(audited) == 1
 
 
+async def test_an_undone_job_says_so_until_its_rows_run_again(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    job = await applied(client, bench, TOOLS)
+
+    async def undone_at() -> Any:
+        single = (await client.get(f"/api/jobs/{job}")).json()["undoneAt"]
+        (row,) = (await client.get("/api/jobs")).json()["items"]
+        assert row["undoneAt"] == single
+        return single
+
+    await undone(client, job, dryRun=True)
+    assert await undone_at() is None
+    await undone(client, job)
+    assert await undone_at() is not None
+    again = {"scope": "items", "statuses": ["DONE"], "fromStart": True}
+    assert (await client.post(f"/api/jobs/{job}/reprocess", json=again)).status_code == 200
+    await bench.work()
+    assert await undone_at() is None
+
+
 async def test_jobs_on_one_product_are_undone_backwards(
     client: httpx2.AsyncClient, bench: Bench, db: Database
 ) -> None:

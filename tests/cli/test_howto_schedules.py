@@ -1,4 +1,4 @@
-"""Pages about schedules, retention and feeds, command by command; and what the commands print."""
+"""Pages about schedules, retention, feeds and notifications, and what their commands print."""
 
 from __future__ import annotations
 
@@ -62,3 +62,13 @@ def test_the_page_about_feeds(cli: Cli, tmp_path: Path) -> None:
     rotated = cli.json("feeds", "rotate", made["id"])
     assert rotated["paths"]["xml"] not in said
     assert "is deleted" in cli("feeds", "delete", made["id"], "--yes").stdout
+
+
+@pytest.mark.slow
+def test_the_page_about_notifications(cli: Cli, tmp_path: Path) -> None:
+    said = run_page(cli, "notifications.md", 2, tmp_path)
+    assert "Operations" in said
+    kinds = {one["kind"] for one in cli.json("notify", "list")}
+    assert kinds == {"webhook", "slack"}
+    refused = cli("notify", "add", "webhook", "http://169.254.169.254/latest", code=2)
+    assert "URL_NOT_ALLOWED" in refused.stderr

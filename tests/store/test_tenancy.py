@@ -64,11 +64,9 @@ TENANT_TABLES = {
     *("pages", "page_versions", "robots_rules", "postings"),
     *("sources", "research_requests", "research_usage", "research_quotas", "job_pace"),
     *("org_secrets", "schedules", "schedule_runs"),
-    "org_secrets",
     *("job_metrics", "job_rollups", "health_checks", "monitor_state"),
     *("watchers", "watched_files"),
     *("retention_policies", "feeds", "feed_files"),
-    "retention_policies",
     *("alerts", "alert_silences", "notification_targets", "notifications"),
     *("job_watchers", "job_mail_settings"),
 }

@@ -1,8 +1,9 @@
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Command } from "cmdk";
-import { FileSpreadsheet, Plus, SunMoon } from "lucide-react";
+import { FileSpreadsheet, Package, Plus, SunMoon } from "lucide-react";
 import { Dialog } from "radix-ui";
+import { useDeferredValue, useState } from "react";
 import { client, ok } from "../lib/api";
 import { useCanWrite } from "../lib/session";
 import type { NavEntry } from "../nav";
@@ -18,6 +19,16 @@ export default function Palette({ onClose, pages }: { onClose: () => void; pages
   const jobs = useQuery({
     queryKey: ["jobs", "palette"],
     queryFn: ({ signal }) => ok(client.GET("/api/jobs", { params: { query: { pageSize: 100 } }, signal })),
+  }).data?.items;
+  const [typed, setTyped] = useState("");
+  const words = useDeferredValue(typed.trim());
+  const products = useQuery({
+    queryKey: ["products", "palette", words],
+    queryFn: ({ signal }) =>
+      ok(client.GET("/api/products", { params: { query: { q: words, pageSize: 5 } }, signal })),
+    enabled: words.length >= 2,
+    staleTime: 10_000,
+    placeholderData: keepPreviousData,
   }).data?.items;
   const go = (act: () => unknown) => () => {
     onClose();
@@ -35,12 +46,14 @@ export default function Palette({ onClose, pages }: { onClose: () => void; pages
           <Command label="Search or run a command" loop>
             <Command.Input
               autoFocus
-              placeholder="Search jobs, pages and commands …"
+              value={typed}
+              onValueChange={setTyped}
+              placeholder="Search products, jobs, pages and commands …"
               className="h-11 w-full border-b bg-transparent px-4 text-base outline-none placeholder:text-ink-3"
             />
             <Command.List className="max-h-[50vh] overflow-y-auto p-2">
               <Command.Empty className="px-3 py-6 text-center text-sm text-ink-2">
-                No results. Only the newest 100 jobs are searched, by name.
+                No results. Products are searched by title, SKU and GTIN, jobs by name among the newest 100.
               </Command.Empty>
               {canWrite && (
                 <Command.Item
@@ -76,6 +89,22 @@ export default function Palette({ onClose, pages }: { onClose: () => void; pages
                   <JobPill state={job.state} />
                 </Command.Item>
               ))}
+              {words.length >= 2 &&
+                products?.map((product) => (
+                  <Command.Item
+                    key={product.id}
+                    className={ITEM}
+                    // The server has matched it; what was typed need not be in what is shown.
+                    value={`${words} ${product.id}`}
+                    onSelect={go(() =>
+                      navigate({ to: "/products/$productId", params: { productId: product.id } }),
+                    )}
+                  >
+                    <Package aria-hidden />
+                    <span className="min-w-0 flex-1 truncate">{product.title}</span>
+                    <span className="font-mono text-xs text-ink-2">{product.sku ?? product.sourceId}</span>
+                  </Command.Item>
+                ))}
             </Command.List>
           </Command>
         </Dialog.Content>

@@ -137,7 +137,7 @@ export default function Shell() {
             className="flex h-8 items-center gap-2 rounded-md border border-line-strong bg-surface px-2.5 text-sm text-ink-3 hover:bg-hover sm:w-56"
           >
             <Search className="size-4" aria-hidden />
-            <span className="hidden flex-1 text-left sm:block">Search or run a command …</span>
+            <span className="hidden flex-1 text-left sm:block">Search …</span>
             <span className="sr-only sm:hidden">Search</span>
             <span className="hidden sm:block">
               <Kbd keys="Ctrl K" />

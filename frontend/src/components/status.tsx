@@ -1,3 +1,4 @@
+import { Undo2 } from "lucide-react";
 import type { ReactNode } from "react";
 import type { ItemStatus, JobState } from "../lib/api";
 import { cn } from "../lib/cn";
@@ -50,6 +51,24 @@ export function ItemPill({
   return <Pill look={shown ? { ...look, word: shown } : look} className={className} />;
 }
 
-export function JobPill({ state, className }: { state: JobState; className?: string }) {
-  return <Pill look={JOB_LOOKS[state]} className={className} />;
+/** The state of a job; one whose import was undone says so. */
+export function JobPill({
+  state,
+  undoneAt,
+  className,
+}: {
+  state: JobState;
+  undoneAt?: string | null;
+  className?: string;
+}) {
+  return (
+    <>
+      <Pill look={JOB_LOOKS[state]} className={className} />
+      {undoneAt && (
+        <Badge tone="paused" className={className}>
+          <Undo2 className="size-3" aria-hidden /> Undone
+        </Badge>
+      )}
+    </>
+  );
 }

@@ -4075,6 +4075,11 @@ export interface components {
             /** Finishedat */
             finishedAt: string | null;
             /**
+             * Undoneat
+             * @description When its changes of products were undone; null again once its rows run again.
+             */
+            undoneAt: string | null;
+            /**
              * Updatedat
              * Format: date-time
              */
@@ -4801,6 +4806,11 @@ export interface components {
             startedAt: string | null;
             /** Finishedat */
             finishedAt: string | null;
+            /**
+             * Undoneat
+             * @description When its changes of products were undone; null again once its rows run again.
+             */
+            undoneAt: string | null;
             /**
              * Updatedat
              * Format: date-time
@@ -8331,6 +8341,7 @@ export interface operations {
                      *           "dueAt": "2026-11-01T09:30:00Z",
                      *           "startedAt": "2026-11-01T09:30:00Z",
                      *           "finishedAt": "2026-11-01T09:30:00Z",
+                     *           "undoneAt": "2026-11-01T09:30:00Z",
                      *           "updatedAt": "2026-11-01T09:30:00Z"
                      *         }
                      *       ],
@@ -9104,6 +9115,7 @@ export interface operations {
                      *       "dueAt": "2026-11-01T09:30:00Z",
                      *       "startedAt": "2026-11-01T09:30:00Z",
                      *       "finishedAt": "2026-11-01T09:30:00Z",
+                     *       "undoneAt": "2026-11-01T09:30:00Z",
                      *       "updatedAt": "2026-11-01T09:30:00Z",
                      *       "prunedAt": "2026-11-01T09:30:00Z",
                      *       "errors": {},
@@ -11584,6 +11596,7 @@ export interface operations {
                      *       "dueAt": "2026-11-01T09:30:00Z",
                      *       "startedAt": "2026-11-01T09:30:00Z",
                      *       "finishedAt": "2026-11-01T09:30:00Z",
+                     *       "undoneAt": "2026-11-01T09:30:00Z",
                      *       "updatedAt": "2026-11-01T09:30:00Z",
                      *       "prunedAt": "2026-11-01T09:30:00Z",
                      *       "errors": {},
@@ -11779,6 +11792,7 @@ export interface operations {
                      *       "dueAt": "2026-11-01T09:30:00Z",
                      *       "startedAt": "2026-11-01T09:30:00Z",
                      *       "finishedAt": "2026-11-01T09:30:00Z",
+                     *       "undoneAt": "2026-11-01T09:30:00Z",
                      *       "updatedAt": "2026-11-01T09:30:00Z",
                      *       "prunedAt": "2026-11-01T09:30:00Z",
                      *       "errors": {},
@@ -11974,6 +11988,7 @@ export interface operations {
                      *       "dueAt": "2026-11-01T09:30:00Z",
                      *       "startedAt": "2026-11-01T09:30:00Z",
                      *       "finishedAt": "2026-11-01T09:30:00Z",
+                     *       "undoneAt": "2026-11-01T09:30:00Z",
                      *       "updatedAt": "2026-11-01T09:30:00Z",
                      *       "prunedAt": "2026-11-01T09:30:00Z",
                      *       "errors": {},
@@ -12184,6 +12199,7 @@ export interface operations {
                      *       "dueAt": "2026-11-01T09:30:00Z",
                      *       "startedAt": "2026-11-01T09:30:00Z",
                      *       "finishedAt": "2026-11-01T09:30:00Z",
+                     *       "undoneAt": "2026-11-01T09:30:00Z",
                      *       "updatedAt": "2026-11-01T09:30:00Z",
                      *       "prunedAt": "2026-11-01T09:30:00Z",
                      *       "errors": {},
@@ -12455,6 +12471,7 @@ export interface operations {
                      *         "dueAt": "2026-11-01T09:30:00Z",
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "undoneAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
                      *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
@@ -12539,6 +12556,7 @@ export interface operations {
                      *         "dueAt": "2026-11-01T09:30:00Z",
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "undoneAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
                      *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
@@ -12762,6 +12780,7 @@ export interface operations {
                      *         "dueAt": "2026-11-01T09:30:00Z",
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "undoneAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
                      *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
@@ -13183,6 +13202,7 @@ export interface operations {
                      *         "dueAt": "2026-11-01T09:30:00Z",
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "undoneAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
                      *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
@@ -13267,6 +13287,7 @@ export interface operations {
                      *         "dueAt": "2026-11-01T09:30:00Z",
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "undoneAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
                      *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
@@ -13512,6 +13533,7 @@ export interface operations {
                      *         "dueAt": "2026-11-01T09:30:00Z",
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "undoneAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
                      *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
@@ -13596,6 +13618,7 @@ export interface operations {
                      *         "dueAt": "2026-11-01T09:30:00Z",
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "undoneAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
                      *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
@@ -14122,6 +14145,7 @@ export interface operations {
                      *         "dueAt": "2026-11-01T09:30:00Z",
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "undoneAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
                      *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
@@ -14206,6 +14230,7 @@ export interface operations {
                      *         "dueAt": "2026-11-01T09:30:00Z",
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "undoneAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
                      *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
@@ -14657,6 +14682,7 @@ export interface operations {
                      *         "dueAt": "2026-11-01T09:30:00Z",
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "undoneAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
                      *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
@@ -14741,6 +14767,7 @@ export interface operations {
                      *         "dueAt": "2026-11-01T09:30:00Z",
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "undoneAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
                      *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
@@ -14980,6 +15007,7 @@ export interface operations {
                      *         "dueAt": "2026-11-01T09:30:00Z",
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "undoneAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
                      *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},
@@ -15064,6 +15092,7 @@ export interface operations {
                      *         "dueAt": "2026-11-01T09:30:00Z",
                      *         "startedAt": "2026-11-01T09:30:00Z",
                      *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "undoneAt": "2026-11-01T09:30:00Z",
                      *         "updatedAt": "2026-11-01T09:30:00Z",
                      *         "prunedAt": "2026-11-01T09:30:00Z",
                      *         "errors": {},

@@ -88,6 +88,7 @@ async def _tell(conn: Connection, job_id: UUID, some: Undone) -> None:
     _require_ended(job["state"], job["state"])
     changed = some.restored + some.deleted
     if changed:
+        await reprocess.mark_undone(conn, job_id)
         told = {"undone": changed, "refused": len(some.refused)}
         await jobs.tell(conn, job_id, "job.status", told, None)
 

@@ -128,12 +128,22 @@ function Columns({ columns, jobId }: { columns: ColumnSummary[]; jobId: string }
 }
 
 function Facts({ job }: { job: FullJob }) {
+  const profile = (job.summary as { profile?: { name: string; from: string } } | null)?.profile;
   const facts: [string, React.ReactNode][] = [
     ["Pipeline", job.pipeline],
     ["File", job.file ? `${job.file.name}, ${bytes(job.file.size)}` : "none"],
     ["Created", <Time key="c" at={job.createdAt} />],
     ["Started", <Time key="s" at={job.startedAt} />],
     ["Ended", <Time key="e" at={job.finishedAt} />],
+    ...(job.undoneAt
+      ? ([["Undone", <Time key="u" at={job.undoneAt} />]] as [string, React.ReactNode][])
+      : []),
+    ...(profile
+      ? ([["Profile", profile.from === "proposed" ? "None saved; columns were proposed" : profile.name]] as [
+          string,
+          React.ReactNode,
+        ][])
+      : []),
     ["Took", job.progress.elapsedMs ? duration(job.progress.elapsedMs) : "–"],
     ["Priority", String(job.priority)],
     ["Lane", job.lane + (job.lanePaused ? " (paused)" : "")],

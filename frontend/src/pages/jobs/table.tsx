@@ -89,7 +89,7 @@ function JobRow({ job, here, compact }: { job: Job; here: boolean; compact: bool
           {job.name}
         </Link>
         <span className="mt-1 flex items-center gap-2 text-xs text-ink-3 sm:hidden">
-          <JobPill state={job.state} />
+          <JobPill state={job.state} undoneAt={job.undoneAt} />
           <span className="truncate">
             {count(ended)} / {count(counters.total)} rows
             {problems > 0 && <span className="font-medium text-error"> · {plural(problems, "error")}</span>} ·{" "}
@@ -98,7 +98,7 @@ function JobRow({ job, here, compact }: { job: Job; here: boolean; compact: bool
         </span>
       </td>
       <td className="hidden sm:table-cell">
-        <JobPill state={job.state} />
+        <JobPill state={job.state} undoneAt={job.undoneAt} />
       </td>
       <td className="hidden sm:table-cell">
         <CountersBar counters={counters} />

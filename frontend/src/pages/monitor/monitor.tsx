@@ -57,6 +57,7 @@ export default function MonitorPage() {
           <FailureGroups groups={now.failureGroups} />
           <Failures now={now} />
           <Lanes />
+          <Tables now={now} />
         </div>
       )}
     </Page>
@@ -188,6 +189,36 @@ function Workers({ now }: { now: Monitor }) {
             })}
           </Table>
         )}
+      </Card>
+    </section>
+  );
+}
+
+/** The largest tables: what the installation keeps, and what retention would free. */
+function Tables({ now }: { now: Monitor }) {
+  if (now.tables.length === 0) return null;
+  return (
+    <section>
+      <h2 className="mb-2 text-base font-semibold">Largest tables</h2>
+      <Card className="overflow-hidden">
+        <Table
+          label="Largest tables"
+          head={[
+            { label: "Table" },
+            { label: "Size", className: "text-right" },
+            { label: "Rows, estimated", className: "text-right" },
+            { label: "Deleted, not reused yet", className: "hidden text-right sm:table-cell" },
+          ]}
+        >
+          {now.tables.map((one) => (
+            <tr key={one.name}>
+              <td className="font-mono text-xs">{one.name}</td>
+              <td className="text-right whitespace-nowrap">{bytes(one.bytes)}</td>
+              <td className="text-right">{compact(one.rows)}</td>
+              <td className="hidden text-right sm:table-cell">{compact(one.deadRows)}</td>
+            </tr>
+          ))}
+        </Table>
       </Card>
     </section>
   );

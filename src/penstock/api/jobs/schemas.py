@@ -71,6 +71,9 @@ class JobShape(Shape):
     due_at: datetime | None = Field(description="It begins no sooner.")
     started_at: datetime | None
     finished_at: datetime | None
+    undone_at: datetime | None = Field(
+        description="When its changes of products were undone; null again once its rows run again."
+    )
     updated_at: datetime
 
 

@@ -66,6 +66,7 @@ def job_shape(row: Any) -> dict[str, Any]:
         "dueAt": row["due_at"],
         "startedAt": row["started_at"],
         "finishedAt": row["finished_at"],
+        "undoneAt": row["undone_at"],
         "updatedAt": row["updated_at"],
     }
 

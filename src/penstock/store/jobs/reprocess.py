@@ -32,6 +32,11 @@ async def look_at(conn: Connection, job_id: UUID) -> Any:
     return await conn.fetchrow(_sql.look_at_job, job_id)
 
 
+async def mark_undone(conn: Connection, job_id: UUID) -> None:
+    """Record that changes of the locked job were undone now."""
+    await conn.execute(_sql.mark_undone, job_id)
+
+
 async def count_codes(conn: Connection, job_id: UUID, codes: Sequence[str]) -> int:
     return int(await conn.fetchval(_sql.count_codes, job_id, list(codes)))
 

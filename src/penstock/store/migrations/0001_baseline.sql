@@ -144,6 +144,8 @@ CREATE TABLE jobs (
     queued_at     timestamptz NOT NULL DEFAULT now(),
     started_at    timestamptz,
     finished_at   timestamptz,
+    -- When its changes of products were undone last; null again once its rows run again.
+    undone_at     timestamptz,
     updated_at    timestamptz NOT NULL DEFAULT now(),
     -- Since when its rows, and the before-images of its products, are deleted by retention.
     pruned_at     timestamptz,

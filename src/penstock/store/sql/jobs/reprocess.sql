@@ -67,13 +67,18 @@ SELECT state, ending, ingest_done, generation, reopening FROM jobs WHERE id = $1
 -- name: requeue_job
 -- The job begins again with what is reopened, as a new generation; so its progress may begin lower: at
 -- what stays, where a holder ($2) has up to $3 items to reopen, else where its counters put it.
-UPDATE jobs SET state = 'queued', ending = NULL, finished_at = NULL, started_at = NULL, due_at = NULL,
+UPDATE jobs SET state = 'queued', ending = NULL, finished_at = NULL, undone_at = NULL,
+    started_at = NULL, due_at = NULL,
     stage = NULL, attempts = 0, last_error = NULL, first_failed_at = NULL, summary = NULL,
     percent = CASE WHEN $2::uuid IS NULL THEN 0
                    ELSE greatest(0, 100.0 * (total - $3) / greatest(total, 1)) END,
     generation = generation + 1, reopening = $2, updated_at = now(), queued_at = now()
 WHERE id = $1 AND state IN ('done', 'failed', 'cancelled')
 RETURNING generation
+
+-- name: mark_undone
+-- The job is locked.
+UPDATE jobs SET undone_at = now(), updated_at = now() WHERE id = $1
 
 -- name: renew_job
 -- … one that is under way goes on, as a new generation too.
