@@ -43,7 +43,7 @@ wrong check digits, prices on request). Two worker processes, from the request t
 job: rows stored, columns understood, cells normalised with where each value came from, duplicates
 found, compared with the catalog, products written with before-images, summary made. Beside it, in
 the same run and on the same server, a script of pandas, pydantic and `executemany` that is told
-what Penstock finds out, keeps no rows and begins anew after a crash
+what Penstock finds out, keeps no rows and begins again after a crash
 (`benchmarks/peers/supplier_script.py`): with psycopg2, as most scripts are written, and with
 asyncpg, the fastest there is. Memory is the most that any one process holds, children
 included; PostgreSQL's own are not counted."""

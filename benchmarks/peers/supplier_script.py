@@ -2,7 +2,7 @@
 upsert, with psycopg2, which most scripts use, or with asyncpg, which is the fastest.
 
 It reads, maps, parses prices, checks GTINs, drops double articles, validates and upserts. It keeps
-neither the rows nor where values come from, and begins anew after a crash. The mapping, the
+neither the rows nor where values come from, and begins again after a crash. The mapping, the
 encoding and the delimiter, which Penstock finds itself, are written into it.
 """
 

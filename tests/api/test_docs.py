@@ -45,8 +45,8 @@ async def test_every_example_can_be_pasted(
 ) -> None:
     await run_examples("api.md", caller, port, bench, tmp_path)
     assert (tmp_path / "results.csv").read_bytes() == (
-        b"sourceId,sku,title,price,currency,match\r\n"
-        b"007,007,Hammer,9.90,,new\r\n008,008,Nail,5.00,,new\r\n"
+        b"sourceId,sku,title,price,currency,unit,match\r\n"
+        b"007,007,Hammer,9.90,,piece,new\r\n008,008,Nail,5.00,,piece,new\r\n"
     )
 
 

@@ -34,8 +34,9 @@ def settings(settings: Settings) -> Settings:
     limits = ("sign_in_failures", "sign_in_failures_account", "sign_in_failures_network")
     loose = {**dict.fromkeys(limits, 10**6), "global_pending": True, "preview_seconds": 5.0}
     local = "127.0.0.0/8"
-    allowed = {"webhook_allow": local, "provider_allow": local}
-    return settings.model_copy(update={**loose, **allowed})
+    allowed = {"webhook_allow": local, "provider_allow": local, "fetch_allow": local}
+    watched = {"watch_roots": (str(settings.data_dir),)}
+    return settings.model_copy(update={**loose, **allowed, **watched})
 
 
 async def no_names(host: str, port: int) -> list[str]:

@@ -57,7 +57,7 @@ async def test_submit_asks_for_a_file_that_was_uploaded_before(
             "MAPPING_NEEDED")  # fmt: skip
     body["config"] = {"mapping": {"Frobz": "sku"}}
     answered = shaped(Preview, await client.post("/api/jobs/preview", json=body))
-    assert answered.questions == []
+    assert [(one["target"], one["optional"]) for one in answered.questions] == [("title", True)]
     assert (await client.post("/api/jobs", json=body)).status_code == 202
 
 
