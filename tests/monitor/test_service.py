@@ -66,6 +66,19 @@ async def test_a_change_is_told_once_and_so_is_the_way_back(bench: Bench, db: Da
     ]
 
 
+async def test_workers_that_still_start_are_no_problem(bench: Bench, db: Database) -> None:
+    """Neither does a new leader resolve an alert that it cannot judge yet."""
+    few = Thresholds(workers=2)
+    starting = Monitor(bench.runtime, MonitorConfig(0, few, LINKS, grace_ms=60_000))
+    assert await starting.run_once() == "healthy"
+    started = Monitor(bench.runtime, MonitorConfig(0, few, LINKS))
+    assert await started.run_once() == "degraded"
+    assert await starting.run_once() == "healthy"
+    async with db.acquire() as conn:
+        rows = await conn.fetch("SELECT key, resolved_at FROM alerts")
+    assert [(row["key"], row["resolved_at"]) for row in rows] == [("workers", None)]
+
+
 async def test_two_leaders_store_one_check(
     bench: Bench, db: Database, owner_dsn: str, runtime: Runtime
 ) -> None:

@@ -16,14 +16,14 @@ export function Choice<T extends string>({ value, onChange, options, label }: Pr
       value={value}
       onValueChange={(next) => next && onChange(next as T)}
       aria-label={label}
-      className="inline-flex h-8 rounded-md border border-line-strong bg-surface p-0.5"
+      className="inline-flex h-8 max-w-full overflow-x-auto rounded-md border border-line-strong bg-surface p-0.5"
     >
       {options.map((option) => (
         <ToggleGroup.Item
           key={option.value}
           value={option.value}
           title={option.title}
-          className="inline-flex items-center gap-1.5 rounded px-2.5 text-sm text-ink-2 hover:text-ink data-[state=on]:bg-hover data-[state=on]:font-medium data-[state=on]:text-ink [&_svg]:size-4"
+          className="inline-flex shrink-0 items-center gap-1.5 rounded whitespace-nowrap px-2.5 text-sm text-ink-2 hover:text-ink data-[state=on]:bg-hover data-[state=on]:font-medium data-[state=on]:text-ink [&_svg]:size-4"
         >
           {option.label}
         </ToggleGroup.Item>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,10 +36,13 @@ class MonitorConfig:
     every_ms: int
     limits: Thresholds
     links: Links
+    # How long after its start the monitor waits for workers, which start beside it.
+    grace_ms: int = 0
 
     @classmethod
     def of(cls, settings: Settings) -> MonitorConfig:
-        return cls(settings.monitor_every_ms, settings.monitor_thresholds, links_of(settings))
+        every_ms = settings.monitor_every_ms
+        return cls(every_ms, settings.monitor_thresholds, links_of(settings), grace_ms=every_ms)
 
 
 class Monitor:
@@ -51,6 +55,7 @@ class Monitor:
         self._runtime = runtime
         self._config = config or MonitorConfig.of(runtime.settings)
         self.every_ms = self._config.every_ms
+        self._workers_by = time.monotonic() + self._config.grace_ms / 1000
 
     async def run_once(self) -> HealthStatus | None:
         """Answers the status; None if another leader has just checked."""
@@ -60,12 +65,15 @@ class Monitor:
                 return None
             await monitor.roll_up(conn, state.rolled_up_to)
             measured = await measure(conn, self._runtime.queue.levels, self._config.limits)
-            checks = checks_of(measured, self._config.limits)
+            # Workers start beside the leader: too few of them mean nothing at first.
+            undecided = () if time.monotonic() >= self._workers_by else ("workers",)
+            found = checks_of(measured, self._config.limits)
+            checks = [one for one in found if one.name not in undecided]
             status = status_of_checks(checks)
             await self._store(conn, measured, checks, status)
             told = await self._tell(conn, state, checks, status)
             wanted = alerts.alerts_of(checks, status, measured.level)
-            changes = await alerts.apply(conn, wanted, self._config.links)
+            changes = await alerts.apply(conn, wanted, self._config.links, undecided)
             for alert in changes.opened:
                 if alert.event == "alert.dlq":
                     await workers.tell(conn, alert.event, None, alerts.event_data(alert))

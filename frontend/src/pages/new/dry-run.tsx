@@ -125,7 +125,12 @@ export function DryRun({ preview }: { preview: Preview }) {
             </thead>
             <tbody className="divide-y">
               {rows.map((row) => (
-                <PreviewRow key={row.rowNo} row={row} columns={preview.columns} />
+                <PreviewRow
+                  key={row.rowNo}
+                  row={row}
+                  columns={preview.columns}
+                  told={show === "warnings" ? problemsOf(row) : problemsOf(row).filter(isError)}
+                />
               ))}
             </tbody>
           </table>
@@ -136,7 +141,7 @@ export function DryRun({ preview }: { preview: Preview }) {
 }
 
 function fits(row: Row, show: Show): boolean {
-  if (show === "errors") return problemsOf(row).some((one) => one.severity !== "warning");
+  if (show === "errors") return problemsOf(row).some(isError);
   if (show === "warnings") return problemsOf(row).some((one) => one.severity === "warning");
   if (show === "duplicates") return row.match === "duplicate";
   if (show === "changes") return row.match === "changed";
@@ -145,17 +150,22 @@ function fits(row: Row, show: Show): boolean {
   return true;
 }
 
+function isError(one: Problem): boolean {
+  return one.severity !== "warning";
+}
+
 function problemsOf(row: Row): Problem[] {
   return row.problems as unknown as Problem[];
 }
 
-function PreviewRow({ row, columns }: { row: Row; columns: string[] }) {
+/** `told`: the problems to list below the row; all of them colour their cells. */
+function PreviewRow({ row, columns, told }: { row: Row; columns: string[]; told: Problem[] }) {
   const problems = problemsOf(row);
   const [tone, word, Icon] = VERDICTS[row.verdict];
   const match = row.match ? MATCHES[row.match] : undefined;
   const MatchIcon = match?.[2];
   const cells = columns.filter((name) => name !== "match");
-  const more = problems.length > 0 || row.changes.length > 0 || row.held !== null || row.links.length > 0;
+  const more = told.length > 0 || row.changes.length > 0 || row.held !== null || row.links.length > 0;
   const marked = new Map(problems.map((one) => [shortName(one.target ?? ""), one]));
   return (
     <>
@@ -197,7 +207,7 @@ function PreviewRow({ row, columns }: { row: Row; columns: string[] }) {
           <td />
           <td colSpan={Math.min(8, cells.length + 2)} className="px-3 pb-2">
             <ul className="space-y-0.5 text-xs">
-              {problems.map((one, place) => (
+              {told.map((one, place) => (
                 <li key={place} className={one.severity === "warning" ? "text-not-found" : "text-error"}>
                   <span className="font-mono">{one.code}</span>
                   {one.column && <strong> · {one.column}</strong>}: {one.message}

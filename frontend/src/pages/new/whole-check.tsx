@@ -76,7 +76,7 @@ export function WholeCheck({ preview, fileId, fileName, draft, change }: Props) 
     <Card className="space-y-3 p-4">
       <div className="flex flex-wrap items-center gap-3">
         <h2 className="text-base font-semibold">Whole file</h2>
-        <p className="min-w-0 flex-1 text-sm text-ink-2" role="status">
+        <p className="min-w-0 flex-1 text-sm text-ink-2 max-sm:order-last max-sm:basis-full" role="status">
           {job ? told(job) : "The rows below are the first ones only. Check all rows to see exact numbers."}
         </p>
         {job && isLive(job.state) ? (

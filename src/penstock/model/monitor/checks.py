@@ -232,7 +232,7 @@ _TEXTS: Final = {
     "p99_ms": "99 % of the jobs of the last hour took up to {value}{where}; {threshold} are fine.",
     "retry_rate": "{value} of the items of the last 10 minutes were retried; {threshold} are fine.",
     "stalled": "{value} leases were taken back in the last 10 minutes; {threshold} are fine.",
-    "workers": "{value} workers run; at least {threshold} should.",
+    "workers": "Running workers: {value}; at least {threshold} are expected.",
     "cpu": "Workers use {value} of a core on average; at most {threshold} is fine.",
     "memory": "Workers use {value} of their memory budget; at most {threshold} is fine.",
     "jobs_per_worker": "A worker ends {value} jobs a minute; it should end {threshold}.",
