@@ -9,6 +9,7 @@ import signal
 import tempfile
 from pathlib import Path
 
+import hypothesis
 import pytest
 import structlog
 from argon2 import PasswordHasher
@@ -18,6 +19,9 @@ from penstock.supervisor.postgres import EmbeddedPostgres
 from tests.times import longest_first, recorded
 
 pytest_plugins = ["tests.fixtures"]
+# How long an example takes depends on what else the machine does; benchmarks measure time.
+hypothesis.settings.register_profile("penstock", deadline=None)
+hypothesis.settings.load_profile("penstock")
 # Left alone, it draws the locals of every frame of a logged exception: half a minute for some.
 structlog.configure(
     processors=[
