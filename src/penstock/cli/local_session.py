@@ -16,7 +16,7 @@ from penstock.store.accounts import accounts
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection, Database
 
-# A person waits at the terminal: a server that does not answer is told of soon.
+# A person waits at the terminal: report soon that a server does not answer.
 _PATIENCE_S = 5.0
 
 

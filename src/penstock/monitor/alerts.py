@@ -1,4 +1,4 @@
-"""Opens and resolves alerts by the checks of the monitor, and decides who is told."""
+"""Opens and resolves alerts by the checks of the monitor, and chooses the targets to notify."""
 
 from __future__ import annotations
 

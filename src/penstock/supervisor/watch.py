@@ -83,8 +83,8 @@ class KeptChild:
 
 
 async def keep_postgres(server: EmbeddedPostgres, say: Say) -> None:
-    """Start it again whenever it ends. One that ends again and again is given pauses; one that does
-    not start is told of and tried again: a full disk or a bad setting may be corrected."""
+    """Restart it whenever it ends, with growing pauses. A failed start is reported and retried,
+    since a full disk or a bad setting may be corrected."""
     backoff = Backoff()
     began = monotonic()
     while True:
