@@ -16,7 +16,7 @@ from tests.formats.support import DATA, LIMITS, ROOT, needs_data, read, refusal
 
 from penstock.formats.read_table import check_head, read_table
 from penstock.formats.structure.cell_kinds import unique_names
-from penstock.formats.tables import CHUNK_ROWS, TableChunk
+from penstock.formats.tables import CHUNK_ROWS, TableChunk, TableHead
 from penstock.model.errors import BadInput
 
 
@@ -198,6 +198,20 @@ def test_binary_files_are_refused_by_what_they_seem_to_be(file: Path, kind: str)
         assert error.code == "UNSUPPORTED_TYPE"
         assert kind in error.message
         assert "CSV" in error.message
+
+
+def test_a_limit_of_an_earlier_file_does_not_count_for_the_next(file: Path) -> None:
+    file.write_text("a,b\n1,2\n1,123456\n")
+    assert refusal(file, cell_bytes=5).code == "CELL_TOO_LARGE"
+    assert csv.field_size_limit() == 5
+    check_head(file.read_bytes(), file.stat().st_size, "file.csv")
+    long = file.with_name("long.csv")
+    long.write_text("a,b\n" + "1,123456\n" * 200_000)
+    pieces = read_table(str(long), {}, LIMITS)
+    head = next(pieces)
+    assert refusal(file, cell_bytes=5).code == "CELL_TOO_LARGE"
+    assert isinstance(head, TableHead)
+    assert sum(len(one.rows) for one in pieces if isinstance(one, TableChunk)) == 200_000
 
 
 def test_ordinary_heads_pass() -> None:

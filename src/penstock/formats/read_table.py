@@ -6,9 +6,7 @@ check_head   refuse a file by its first bytes, before a job is created
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -16,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from penstock.formats.csv.dialect import csv_rows
 from penstock.formats.csv.read import read_csv
 from penstock.formats.detection.content_type import (
     BLOCKS,
@@ -82,7 +81,7 @@ def check_head(head: bytes, size: int, name: str) -> None:
     if kind != TEXT or len(head) < size:
         return
     text = head.decode(marked_encoding(head) or "utf-8", "replace").removeprefix("\ufeff")
-    filled = (row for row in csv.reader(io.StringIO(text, newline="")) if not is_blank(row))
+    filled = (row for row in csv_rows(text) if not is_blank(row))
     lines = len(list(islice(filled, 2)))
     if lines == 0:
         raise BadInput("EMPTY_FILE", f"{name} is empty: send a header and at least one row.")

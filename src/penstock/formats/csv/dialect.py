@@ -98,6 +98,13 @@ class Dialect:
         )
 
 
+def csv_rows(text: str, delimiter: str = ",") -> Reader:
+    """The records of a text that is in memory anyway, however long their cells are."""
+    # The limit belongs to the process: whatever read a file before has set its own.
+    csv.field_size_limit(len(text) + 1)
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+
+
 def unwrapped(line: str) -> str:
     """A line without the quotes around it."""
     text = line.rstrip("\r\n")

@@ -41,7 +41,6 @@ def blocks_of(
     stop_line: int | None = None,
 ) -> Iterator[Block]:  # fmt: skip
     """The records after ``skip_lines`` and before ``stop_line``."""
-    csv.field_size_limit(most_cell)
     line = skip_lines + 1
     held: list[str] = []
     waiting: list[Problem] = []
@@ -57,6 +56,8 @@ def blocks_of(
         lines = held + list(io.StringIO(dialect.prepared(text), newline=""))
         if stop_line is not None and line + len(lines) >= stop_line:
             lines, final = lines[: stop_line - line], True
+        # The limit belongs to the process: another reader may have changed it since the last block.
+        csv.field_size_limit(most_cell)
         block, used = _Parser(lines, dialect, width, line, most_cell, budget).parse(final)
         block.chars = len(text) + sum(map(len, held))
         waiting += noticed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 from collections.abc import Mapping
 from datetime import date
@@ -12,6 +11,7 @@ from typing import Any
 from xml.parsers import expat
 
 from penstock.catalog.products.validate import compile_schema
+from penstock.formats.csv.dialect import csv_rows
 from penstock.formats.records.xml_text import safe_parser
 from penstock.model.errors import BadInput, PermanentError, Unavailable
 from penstock.model.sources.config import SourceConfig
@@ -114,7 +114,7 @@ def _csv(config: SourceConfig, body: bytes) -> list[dict[str, str]]:
         raise unexpected(config, f"it is not {encoding}") from error
     if not text.strip():
         return []
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=config.response.delimiter)
+    rows = csv_rows(text, config.response.delimiter)
     try:
         header = [name.strip() for name in next(rows, [])]
         wanted = {str(path.steps[0]) for path in paths_of(config) if path.steps}
