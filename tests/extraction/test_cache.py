@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from tests.extraction.support import ended, run_file, send_file
 from tests.fixtures import Bench, MakePrincipal
 
 from penstock.app import fix
-from penstock.engine.result_cache import CacheRetention
+from penstock.app.undo import undo
+from penstock.engine.result_cache import CacheRetention, SharedKeys
 from penstock.store.catalog import profiles
 from penstock.store.database import from_json
 
@@ -114,3 +117,55 @@ async def test_a_source_that_changes_meanwhile_leaves_the_rest_to_the_file(bench
     await bench.work(job_id)
     job = await ended(bench, job_id)
     assert (job["cached_from"], job["total"]) == (None, 2502)
+
+
+async def keys(bench: Bench, job_id: Any) -> list[Any]:
+    async with bench.runtime.db.acquire() as conn:
+        found = await conn.fetch(
+            "SELECT row_no, key, filled FROM job_keys WHERE job_id = $1 ORDER BY 1, 2", job_id
+        )
+    return [tuple(row) for row in found]
+
+
+async def test_all_results_are_copied_while_the_catalog_is_the_same(bench: Bench) -> None:
+    """No row is matched again; the names of rows are shared until they are copied."""
+    first = await run_file(bench, FILE, **CONFIG)
+    second = await run_file(bench, FILE, **CONFIG)
+    assert (second["keys_from"], await keys(bench, second["id"])) == (first["id"], [])
+    assert await SharedKeys(bench.runtime).run_once() == 1
+    assert await keys(bench, second["id"]) == await keys(bench, first["id"]) != []
+    assert await SharedKeys(bench.runtime).run_once() == 0
+    # Another catalog: rows are matched with it.
+    await run_file(bench, b"sku,title,price\nA0001,Thing 1,1.50\n", intent="merge", **CONFIG)
+    third = await run_file(bench, FILE, **CONFIG)
+    assert (third["cached_from"], third["keys_from"]) == (second["id"], None)
+    assert third["summary"]["new"] == second["summary"]["new"] - 1
+    undone = await run_file(bench, FILE, intent="merge", **CONFIG)
+    async with bench.runtime.db.acquire() as conn:
+        await conn.execute("UPDATE products SET updated_at = now() - interval '1 hour'")
+    lookups = bench.runtime.lookup_cache
+    lookups.clock = lambda: time.monotonic() + lookups.seconds
+    matched = await run_file(bench, FILE, **CONFIG)
+    assert matched["summary"]["unchanged"] == 2500
+    async with bench.runtime.db.acquire() as conn:
+        await conn.execute("UPDATE products SET updated_at = now() - interval '1 hour'")
+    assert (await run_file(bench, FILE, **CONFIG))["keys_from"] == matched["id"]
+    found = await undo(bench.runtime, bench.runtime.db.transaction, undone["id"], 60)
+    assert found["deleted"] == 2499
+    assert (await run_file(bench, FILE, **CONFIG))["summary"]["new"] == 2499
+
+
+@pytest.mark.parametrize("changed", ["source", "copy"])
+async def test_a_job_that_runs_again_has_names_of_its_own(bench: Bench, changed: str) -> None:
+    first = await run_file(bench, FILE, **CONFIG)
+    second = await run_file(bench, FILE, **CONFIG)
+    one, other = (first, second) if changed == "source" else (second, first)
+    before = await keys(bench, first["id"])
+    async with bench.runtime.db.transaction() as conn:
+        fixed = {"sku": "A0002"}
+        await fix.fix_item(bench.runtime, conn, bench.who, one["id"], 1, fixed, None)
+    await bench.work()
+    assert await keys(bench, other["id"]) == before
+    assert (1, "sku:a0002", 0) in await keys(bench, one["id"])
+    again = await ended(bench, one["id"])
+    assert (again["keys_from"], (await ended(bench, second["id"]))["keys_from"]) == (None, None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast
@@ -93,6 +93,9 @@ class TrialCatalog:
             for one, maker in known
             if one.source != source and (one.gtin in gtins or maker in makers)
         ]
+
+    async def changed_since(self, org_id: int, since: datetime) -> bool:
+        return bool(self.products)
 
     async def files_of_source(self, org_id: int, source: str) -> Sequence[str]:
         return self.files

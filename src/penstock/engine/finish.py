@@ -14,7 +14,7 @@ from penstock.model.pipeline import Job
 from penstock.store.database import from_json, to_json
 from penstock.store.jobs import jobs, slices
 from penstock.store.jobs.claims import ClaimedJob
-from penstock.store.jobs.result_cache import remember
+from penstock.store.jobs.result_cache import copied_summary, remember
 from penstock.store.jobs.transitions import end_jobs, write_events
 
 _CHUNK = 5000
@@ -33,7 +33,12 @@ async def finish(runtime: Runtime, claimed: Claim, stop: StopSign, worker: str) 
         for effect in await pipeline.last_effects(job, ctx):
             if not await _write_effect(runtime, lease.id, job, effect):
                 return
-        summary = await pipeline.summarize(job, ctx)
+        async with runtime.db.acquire() as conn:
+            copied = await copied_summary(conn, job.id)
+        if copied is not None:
+            summary = pipeline.reused_summary(job, copied)
+        else:
+            summary = await pipeline.summarize(job, ctx)
         runtime.failpoints.reach("in_finish")
         async with runtime.db.transaction() as conn:
             if not await slices.take(conn, [lease.id]):

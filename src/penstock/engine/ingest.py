@@ -11,7 +11,7 @@ from typing import Any
 from penstock.engine.claim import Claim
 from penstock.engine.context import StopSign, Timer, stage_context
 from penstock.engine.ending import fail_or_retry
-from penstock.engine.result_cache import look_up
+from penstock.engine.result_cache import CachedResults, look_up
 from penstock.engine.runtime import Runtime
 from penstock.engine.settle import TRANSIENT_DB_ERRORS
 from penstock.model.adaptive import IngestSizer
@@ -23,9 +23,11 @@ from penstock.store.database import from_json, to_json
 from penstock.store.errors import QueryCanceledError, UniqueViolationError
 from penstock.store.jobs import ingest as stored
 from penstock.store.jobs import jobs, ranges, result_cache, slices
-from penstock.store.jobs.result_cache import Source
+from penstock.store.jobs.result_cache import WHOLE, Source
 
 _COPIED_AT_ONCE = 2000
+# Rows that are copied with all their results.
+_COPIED_WHOLE = 20_000
 _MIN_RANGE_ROWS, _MAX_RANGE_ROWS = 1000, 2500
 # Attempts to store a slow batch before the ingest starts over with small batches.
 _BATCH_TRIES = 5
@@ -76,15 +78,17 @@ class Ingest:
             ctx = stage_context(self._runtime, self._stop, float("inf"), self._runtime.log)
             ctx.batch_rows = self._sizer.rows
             if cursor is None or "recalled" in cursor:
-                source = await look_up(self._runtime, pipeline, job, ctx)
-                if source is not None:
-                    cursor, copied = await self._copy(source, cursor, must_yield)
+                found = await look_up(self._runtime, pipeline, job, ctx)
+                if found is not None:
+                    source = found.source
+                    cursor, copied = await self._copy(found, cursor, must_yield)
                     if copied:
                         job = replace(job, header=source.header)
                         learned = await pipeline.after_ingest(job, source.cursor, ctx)
                         return await self._end(learned, None, source)
                     if cursor is not None and self._must_rest(must_yield):
                         return await self._yield()
+                await self._own_keys(cursor)
             async with aclosing(pipeline.rows(job, ctx, cursor)) as batches:
                 async for batch in batches:
                     cursor = batch.cursor
@@ -117,19 +121,24 @@ class Ingest:
         return self._stop.reason is not None or must_yield(self._timer.ms / 1000)
 
     async def _copy(
-        self, source: Source, cursor: Any, must_yield: Callable[[float], bool]
+        self, found: CachedResults, cursor: Any, must_yield: Callable[[float], bool]
     ) -> tuple[Any, bool]:
         """Copy rows of an earlier job of the same file; answers the cursor, and whether all rows
         are copied. If that job is changed meanwhile, the rest is read from the file."""
+        source, whole = found.source, found.whole
         if cursor is not None and cursor["recalled"] != str(source.job_id):
             return cursor, False
+        if not whole:
+            await self._own_keys(cursor)
+        # Once rows were copied without their end, the job is matched and summed up as usual.
+        whole = whole and (cursor is None or cursor.get(WHOLE, False))
         done = cursor["rows"] if cursor else 0
         while done < source.total:
-            last = min(done + _COPIED_AT_ONCE, source.total)
+            last = min(done + (_COPIED_WHOLE if whole else _COPIED_AT_ONCE), source.total)
             # The columns are known only with the last row.
             known = {name: one for name, one in source.cursor.items()
                      if name != "columns" or last == source.total}  # fmt: skip
-            there = {**known, "rows": last, "recalled": str(source.job_id)}
+            there = {**known, "rows": last, "recalled": str(source.job_id), WHOLE: whole}
             try:
                 await self._copy_once(source, done, there)
             except _Changed:
@@ -149,11 +158,16 @@ class Ingest:
             _, total = await stored.saved_cursor(conn, self._row.id)
             if total >= last:
                 return
-            move, row_bytes = await result_cache.copy_some(
-                conn, source.job_id, self._row, after, last, self._pipeline.later_members
-            )
             if not await result_cache.is_unchanged(conn, source.job_id):
                 raise _Changed
+            if there[WHOLE]:
+                move, row_bytes = await result_cache.copy_results(
+                    conn, source.job_id, self._row, after, last
+                )
+            else:
+                move, row_bytes = await result_cache.copy_some(
+                    conn, source.job_id, self._row, after, last, self._pipeline.later_members
+                )
             await stored.save_move(
                 conn, self._row.id, move, row_bytes=row_bytes, cursor=there,
                 bytes_read=size * last // source.total, bytes_total=size, header=source.header,
@@ -161,6 +175,15 @@ class Ingest:
             )  # fmt: skip
             await self._count(conn, last - after, round(row_bytes * (last - after)))
             self._runtime.failpoints.reach("recall_before_commit")
+
+    async def _own_keys(self, cursor: Any) -> None:
+        """Copy the names of rows that were copied whole: the other rows are compared with them."""
+        if cursor is None or not cursor.get(WHOLE):
+            return
+        async with self._runtime.db.transaction() as conn:
+            if not await slices.hold(conn, [self._lease.id]):
+                raise LeaseLost
+            await result_cache.own_keys(conn, self._row.id)
 
     async def _store(self, batch: RowBatch) -> None:
         inputs = [to_json(row.input) for row in batch.rows]

@@ -24,22 +24,42 @@ def key_of(pipeline: Pipeline, job: Job) -> Key | None:
 
 async def look_up(
     runtime: Runtime, pipeline: Pipeline, job: Job, ctx: StageContext
-) -> Source | None:
-    """An earlier job whose results are still valid, or None."""
+) -> CachedResults | None:
+    """The results of an earlier job that are still valid, or None. The database may know a later
+    job than the memory, compared with the catalog as it is now."""
     key = key_of(pipeline, job)
     if key is None or not runtime.settings.cache_hours:
         return None
-    source = runtime.lookup_cache.get(key)
-    if source is None:
+    found = await _check(pipeline, job, runtime.lookup_cache.get(key), ctx)
+    if found is None or not found.whole:
         async with runtime.db.acquire() as conn:
-            source = await result_cache.find(conn, *key, runtime.settings.cache_hours)
+            stored = await result_cache.find(conn, *key, runtime.settings.cache_hours)
+        if found is None or stored != found.source:
+            found = await _check(pipeline, job, stored, ctx)
+    if found is None:
+        runtime.lookup_cache.forget(key)
+        return None
+    runtime.lookup_cache.put(key, found.source)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class CachedResults:
+    """``whole``: every row would end as it did in that job."""
+
+    source: Source
+    whole: bool
+
+
+async def _check(
+    pipeline: Pipeline, job: Job, source: Source | None, ctx: StageContext
+) -> CachedResults | None:
     if source is None or not await pipeline.is_still_valid(
         job, source.header, source.cursor, source.context, ctx
     ):
-        runtime.lookup_cache.forget(key)
         return None
-    runtime.lookup_cache.put(key, source)
-    return source
+    whole = await pipeline.has_same_outcome(job, source.config, source.started_at, ctx)
+    return CachedResults(source, whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +91,22 @@ class CacheRetention:
                 last = await result_cache.drop_old(conn, self._config.hours, self._config.chunk)
             dropped += last
         return dropped
+
+
+class SharedKeys:
+    """Gives jobs whose results were copied their own copy of the names of rows."""
+
+    name = "names of copied rows"
+    every_ms = 5_000
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    async def run_once(self) -> int:
+        """Answers the number of jobs. Each has its own transaction."""
+        async with self._runtime.db.acquire() as conn:
+            sharing = await result_cache.next_sharing(conn, 100)
+        for job_id in sharing:
+            async with self._runtime.db.transaction() as conn:
+                await result_cache.own_keys(conn, job_id)
+        return len(sharing)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, ClassVar, Protocol
 from uuid import UUID
 
@@ -291,6 +292,18 @@ class Pipeline:
         """Whether cached results of an earlier job with the same key are still valid, given its
         ``cursor`` and ``context``."""
         return False
+
+    async def has_same_outcome(
+        self, job: Job, config: Mapping[str, Any], started_at: datetime, ctx: Context
+    ) -> bool:
+        """Whether every row would end as it did in an earlier job whose cached results are valid,
+        so that all its results can be copied. ``config`` and ``started_at`` are those of that
+        job."""
+        return False
+
+    def reused_summary(self, job: Job, summary: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The summary of a job whose results were all copied, from that of the earlier job."""
+        return summary
 
     async def last_effects(self, job: Job, ctx: Context) -> Sequence[Effect]:
         """Effects of the whole job, applied once all items are terminal, before the summary."""

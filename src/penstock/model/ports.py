@@ -13,7 +13,7 @@ from collections.abc import (
 )
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
@@ -191,6 +191,9 @@ class Products(Protocol):
         self, org_id: int, source: str, gtins: Sequence[str], makers: Sequence[str]
     ) -> Sequence[LinkCandidate]:
         """Products of the org's other sources with one of these GTINs or part numbers."""
+
+    async def changed_since(self, org_id: int, since: datetime) -> bool:
+        """Whether any product of the org, or the way they are matched, was changed since then."""
 
     async def files_of_source(self, org_id: int, source: str) -> Sequence[str]:
         """Names of some of the files that products of a source were last written from."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any, ClassVar, Literal
 
@@ -22,7 +23,7 @@ from penstock.model.effects import FindMissing
 from penstock.model.errors import BadInput
 from penstock.model.held_rows import GTIN_HELD, PRICE_HELD
 from penstock.model.pipeline import Config, Job, Pipeline, RowBatch, Stage, Traits
-from penstock.model.ports import Context, JobRows, Profiles
+from penstock.model.ports import Context, JobRows, Products, Profiles
 from penstock.model.ranges import RangeWork
 from penstock.model.states import ItemStatus
 from penstock.pipelines.extraction import preview as previews
@@ -46,6 +47,8 @@ from penstock.pipelines.extraction.unique_rows import similar_rows
 
 # Incremented when the same file would give other products, so that cached results are not reused.
 _RESULTS = 4
+# Products are dated with the start of the transaction that wrote them; none takes longer.
+_LONGEST_WRITE = timedelta(minutes=1)
 _LABELS = {"title": "title", "brand": "brand", "sku": "identifiers.sku"}
 Intent = Literal["check", "create", "update", "merge", "replace", "ignoreExisting"]
 
@@ -192,6 +195,22 @@ class Extraction(Pipeline):
         """Not for files with variants, whose rows depend on each other."""
         grouped = any(one["target"] == GROUP for one in context["mapping"])
         return not grouped and await same_plan(job, header, context, ctx)
+
+    async def has_same_outcome(
+        self, job: Job, config: Mapping[str, Any], started_at: datetime, ctx: Context
+    ) -> bool:
+        """If rows are compared in the same way with the same catalog. A file whose missing products
+        are reported needs the names of all rows."""
+        before = ExtractionConfig.model_validate(config)
+        now: ExtractionConfig = job.config
+        if now.missing or (before.intent, before.price_guard) != (now.intent, now.price_guard):
+            return False
+        since = started_at - _LONGEST_WRITE
+        return not await ctx.port(Products).changed_since(job.org_id, since)
+
+    def reused_summary(self, job: Job, summary: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Other jobs may have changed what the job is warned of."""
+        return {**summary, "warnings": job.context.get("warnings", [])}
 
     async def _context(
         self, job: Job, header: Sequence[str], cursor: Mapping[str, Any], ctx: Context

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -56,6 +56,10 @@ class StoredProducts:
             return ()
         async with self._db.acquire() as conn:
             return await find_links(conn, org_id, source, gtins, makers)
+
+    async def changed_since(self, org_id: int, since: datetime) -> bool:
+        async with self._db.acquire() as conn:
+            return bool(await conn.fetchval(_sql.catalog_changed_since, org_id, since))
 
     async def files_of_source(self, org_id: int, source: str) -> Sequence[str]:
         async with self._db.acquire() as conn:

@@ -13,6 +13,7 @@ from penstock.model.states import ItemStatus
 from penstock.store.database import Connection, from_json, to_json
 from penstock.store.jobs import ranges
 from penstock.store.jobs.jobs import NewStage
+from penstock.store.jobs.result_cache import own_keys
 from penstock.store.queries import load
 
 _sql = load("reprocess")
@@ -94,6 +95,7 @@ async def begin_again(
 ) -> int | None:
     """Start a new generation of a locked job; answers it. The job cannot complete until ``holder``
     calls `end_reopening`, with up to ``most`` items."""
+    await own_keys(conn, job_id)
     if ended:
         generation = await conn.fetchval(_sql.requeue_job, job_id, holder, most)
         await conn.execute(_sql.renew_stages, job_id)

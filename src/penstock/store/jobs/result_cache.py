@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from penstock.model.states import ItemStatus
-from penstock.store.database import Connection, from_json
+from penstock.store.database import Connection, from_json, to_json
 from penstock.store.jobs.claims import ClaimedJob
 from penstock.store.jobs.transitions import COUNTER_OF, JobMove
 from penstock.store.queries import load
 
 _sql = load("result_cache")
+# Marks the ingest cursor of a job whose rows were copied with all their results.
+WHOLE = "whole"
 # Errors that do not depend on the file: results with these are not reused.
 OURS = (
     "INTERNAL_ERROR", "WORKER_CRASHED", "API_TIMEOUT", "TOO_SLOW", "TOO_LARGE_FOR_MEMORY",
@@ -25,6 +28,8 @@ class Source:
     """A job whose first-stage results can be reused, with its cursor and context."""
 
     job_id: UUID
+    config: Mapping[str, Any]
+    started_at: datetime
     header: list[str]
     cursor: Mapping[str, Any]
     context: Mapping[str, Any]
@@ -41,8 +46,9 @@ async def find(conn: Connection, org_id: int, sha256: str, key: str, hours: floa
     if row is None:
         return None
     return Source(
-        row["id"], from_json(row["header"]), from_json(row["ingest_cursor"]),
-        from_json(row["context"]), row["total"],
+        row["id"], from_json(row["config"]), row["started_at"],
+        from_json(row["header"]), from_json(row["ingest_cursor"]), from_json(row["context"]),
+        row["total"],
     )  # fmt: skip
 
 
@@ -56,16 +62,57 @@ async def copy_some(
     )
     await conn.execute(_sql.copy_keys, job.id, source, after, last)
     move = JobMove()
+    rows = sum(row["rows"] for row in copied)
+    move.count("total", rows)
+    _count(move, copied)
+    return move, sum(row["bytes"] for row in copied) / max(1, rows)
+
+
+async def copy_results(
+    conn: Connection, source: UUID, job: ClaimedJob, after: int, last: int
+) -> tuple[JobMove, float]:
+    """Copy rows of the other job, which `is_unchanged` has locked, with all their results; answers
+    as `copy_some` does. If possible, the names of the rows stay shared until `own_keys`."""
+    if after == 0:
+        await conn.execute(_sql.share_keys, job.id, source)
+    copied = await conn.execute(_sql.copy_results, job.id, source, job.user_id, after, last)
+    await conn.execute(_sql.copy_unshared_keys, job.id, source, after, last)
+    problems = await conn.fetch(_sql.count_problems, source, after, last)
+    row_bytes = await conn.fetchval(_sql.row_bytes, source)
+    move = JobMove()
+    rows = int(copied.removeprefix("INSERT 0 "))
+    move.count("total", rows)
+    move.count("done", rows - sum(row["rows"] for row in problems))
+    _count(move, problems)
+    return move, float(row_bytes or 0)
+
+
+async def own_keys(conn: Connection, job_id: UUID) -> None:
+    """Copy names of rows that a job shares with others, before it changes or loses its own."""
+    for row in await conn.fetch(_sql.lock_sharing, job_id):
+        await conn.execute(_sql.copy_keys, row["id"], row["keys_from"], 0, row["total"])
+        await conn.execute(_sql.stop_sharing, row["id"])
+
+
+async def next_sharing(conn: Connection, most: int) -> list[UUID]:
+    return [row["id"] for row in await conn.fetch(_sql.next_sharing, most)]
+
+
+async def copied_summary(conn: Connection, job_id: UUID) -> Mapping[str, Any] | None:
+    """The summary of the job whose results were all copied; None if there is none to be used."""
+    found = await conn.fetchval(_sql.copied_summary, job_id, to_json({WHOLE: True}))
+    summary: Mapping[str, Any] | None = from_json(found)
+    return summary
+
+
+def _count(move: JobMove, copied: Sequence[Any]) -> None:
     for row in copied:
         status = ItemStatus(row["status"])
-        move.count("total", row["rows"])
         move.count(COUNTER_OF[status], row["rows"])
         if status is ItemStatus.PENDING:
             move.stage(1).enter(row["rows"], None)
         elif row["code"] is not None:
             move.errors[row["code"]] = move.errors.get(row["code"], 0) + row["rows"]
-    rows = max(1, sum(row["rows"] for row in copied))
-    return move, sum(row["bytes"] for row in copied) / rows
 
 
 async def is_unchanged(conn: Connection, source: UUID) -> bool:

@@ -11,7 +11,9 @@ CREATE TABLE orgs (
     shared_jobs boolean NOT NULL DEFAULT false,
     created_at  timestamptz NOT NULL DEFAULT now(),
     -- By which products of all sources are one; unset: rows match inside their own source.
-    catalog_key text CHECK (catalog_key IN ('sku', 'gtin'))
+    catalog_key text CHECK (catalog_key IN ('sku', 'gtin')),
+    -- When that was changed last.
+    catalog_key_at timestamptz
 );
 
 -- Virtual time apart from the org: it changes with every settle, the org hardly ever. Workers that
@@ -112,6 +114,9 @@ CREATE TABLE jobs (
     summary       jsonb,
     -- The job whose results of the first stage this one began with.
     cached_from   uuid,
+    -- All results were copied from a job, which has the names of the rows (`job_keys`) until they are
+    -- copied too.
+    keys_from     uuid,
     ingest_done   boolean NOT NULL DEFAULT false,
     ingest_cursor jsonb,
     bytes_read    bigint NOT NULL DEFAULT 0,
@@ -728,6 +733,8 @@ CREATE TABLE product_changes (
 
 CREATE INDEX product_changes_history ON product_changes (product_id, changed_at DESC);
 -- Versions that an undo removed are not used again, so that two states never share a version.
+-- Whether the catalog of an org changed.
+CREATE INDEX product_changes_undone_at ON product_changes (org_id, undone_at) WHERE undone_at IS NOT NULL;
 CREATE INDEX product_changes_undone ON product_changes (product_id, version) WHERE undone_at IS NOT NULL;
 
 -- What a job's rows call themselves (SKU, GTIN, source id), to find the same product twice in one
@@ -743,6 +750,7 @@ CREATE TABLE job_keys (
 );
 
 CREATE INDEX job_keys_found ON job_keys (job_id, key, row_no);
+CREATE INDEX jobs_keys_from ON jobs (keys_from) WHERE keys_from IS NOT NULL;
 
 -- Results that can be used again: the job that made them from the same bytes with the same key.
 CREATE TABLE result_cache (
@@ -787,6 +795,8 @@ CREATE POLICY all_orgs ON products TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON product_changes TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON job_keys TO penstock_admin USING (true);
 GRANT SELECT ON products, product_changes, job_keys TO penstock_api, penstock_admin;
+-- A job that runs again gets its own copy of names that it shares with another.
+GRANT INSERT ON job_keys TO penstock_api, penstock_admin;
 -- Undoing a job puts products back as they were.
 GRANT INSERT, UPDATE, DELETE ON products TO penstock_api, penstock_admin;
 GRANT UPDATE ON product_changes TO penstock_api, penstock_admin;
@@ -990,7 +1000,7 @@ GRANT SELECT, INSERT (account, network), DELETE ON sign_in_tries TO penstock_api
 GRANT SELECT, INSERT (account, network), UPDATE (at) ON sign_in_networks TO penstock_api;
 GRANT SELECT, DELETE ON sign_in_tries TO penstock_admin;
 GRANT INSERT (org_id, email, role), UPDATE (role, disabled_at) ON users TO penstock_admin;
-GRANT INSERT (name, plan, weight), UPDATE (plan, weight, max_slices, shared_jobs, catalog_key) ON orgs
+GRANT INSERT (name, plan, weight), UPDATE (plan, weight, max_slices, shared_jobs, catalog_key, catalog_key_at) ON orgs
     TO penstock_admin;
 GRANT INSERT ON org_time TO penstock_admin;
 GRANT SELECT ON virtual_clock TO penstock_admin;

@@ -24,7 +24,8 @@ INSERT INTO orgs (name, plan, weight) VALUES ($1, $2, $3) RETURNING id, name, pl
 UPDATE orgs SET plan = coalesce($2, plan), weight = coalesce($3, weight),
     max_slices = CASE WHEN $4::integer IS NULL THEN max_slices ELSE nullif($4, 0) END,
     shared_jobs = coalesce($5, shared_jobs),
-    catalog_key = CASE WHEN $6::text IS NULL THEN catalog_key ELSE nullif($6, 'none') END
+    catalog_key = CASE WHEN $6::text IS NULL THEN catalog_key ELSE nullif($6, 'none') END,
+    catalog_key_at = CASE WHEN $6::text IS NULL THEN catalog_key_at ELSE now() END
 WHERE id = $1
 RETURNING id, name, plan, weight, max_slices, shared_jobs, catalog_key, created_at
 

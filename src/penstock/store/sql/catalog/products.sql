@@ -92,6 +92,12 @@ SELECT DISTINCT ON (p.id) p.id, p.source, p.source_id, p.sku, p.gtin, p.maker, p
         ORDER BY source LIMIT $5) AS p
 ) AS p ORDER BY p.id
 
+-- name: catalog_changed_since
+-- Whether anything that rows are compared with was written, undone or set since then.
+SELECT EXISTS (SELECT FROM products WHERE org_id = $1 AND updated_at >= $2)
+    OR EXISTS (SELECT FROM product_changes WHERE org_id = $1 AND undone_at >= $2)
+    OR EXISTS (SELECT FROM orgs WHERE id = $1 AND catalog_key_at >= $2)
+
 -- name: files_of_source
 -- Names of the jobs that last wrote some products of a source: usually those of their files.
 SELECT DISTINCT j.name FROM (

@@ -8,15 +8,15 @@ ON CONFLICT (org_id, sha256, key) DO UPDATE SET job_id = excluded.job_id, made_a
 
 -- name: find
 -- The job that worked through the same bytes in the same way within the time given.
-SELECT j.id, j.header, j.ingest_cursor, j.context, j.total
+SELECT j.id, j.config, j.started_at, j.header, j.ingest_cursor, j.context, j.total
 FROM result_cache c JOIN jobs j ON j.id = c.job_id AND j.org_id = c.org_id
 WHERE c.org_id = $1 AND c.sha256 = $2 AND c.key = $3 AND c.made_at > now() - $4 * interval '1 hour'
-  AND j.generation = 1 AND j.state = 'done'
+  AND j.generation = 1 AND j.state = 'done' AND j.pruned_at IS NULL
 
 -- name: is_unchanged
--- Whether the job's rows are unchanged. Checked after copying: every change starts a new generation in
--- the same transaction.
-SELECT generation = 1 AND state = 'done' FROM jobs WHERE id = $1
+-- Whether the job's rows are unchanged. Checked before copying: every change starts a new generation in
+-- the same transaction. The lock makes such a change wait for this transaction.
+SELECT generation = 1 AND state = 'done' AND pruned_at IS NULL FROM jobs WHERE id = $1 FOR SHARE
 
 -- name: copy_items
 -- Rows of another job as its first stage left them: those that ended there, ended, the others before
@@ -33,6 +33,57 @@ WITH copied AS (
     RETURNING status, error->>'code' AS code, length(input::text) AS bytes
 )
 SELECT status, code, count(*)::integer AS rows, sum(bytes)::bigint AS bytes FROM copied GROUP BY 1, 2
+
+-- name: copy_results
+-- Rows of another job with all their results.
+INSERT INTO job_items (job_id, row_no, org_id, user_id, job_type, stage, status, attempts, input,
+                       noticed, normalized, problems, result, error)
+SELECT $1, i.row_no, i.org_id, $3, i.job_type, i.stage, i.status, i.attempts, i.input, i.noticed,
+       i.normalized, i.problems, i.result, i.error
+FROM job_items i WHERE i.job_id = $2 AND i.row_no > $4 AND i.row_no <= $5
+
+-- name: count_problems
+-- How the rows of a range ended that are not done.
+SELECT i.status, i.error->>'code' AS code, count(*)::integer AS rows
+FROM job_items i
+WHERE i.job_id = $1 AND i.row_no > $2 AND i.row_no <= $3 AND i.status IN ('ERROR', 'NOT_FOUND', 'SKIPPED')
+GROUP BY 1, 2
+
+-- name: row_bytes
+-- How large rows of the job are.
+SELECT coalesce(avg_bytes, 0) FROM job_stages WHERE job_id = $1 AND position = 0
+
+-- name: share_keys
+-- The names of the rows are those of the other job. Not those of another user, whose changes must find
+-- all jobs that share them, and not names that are shared themselves.
+UPDATE jobs j SET keys_from = s.id FROM jobs s
+WHERE j.id = $1 AND s.id = $2 AND s.keys_from IS NULL AND s.user_id = j.user_id
+
+-- name: copy_unshared_keys
+-- Names of rows that are not shared.
+INSERT INTO job_keys (job_id, row_no, key, org_id, filled)
+SELECT j.id, k.row_no, k.key, k.org_id, k.filled
+FROM jobs j CROSS JOIN jobs s JOIN job_keys k ON k.job_id = coalesce(s.keys_from, s.id)
+WHERE j.id = $1 AND j.keys_from IS NULL AND s.id = $2 AND k.row_no > $3 AND k.row_no <= $4
+
+-- name: lock_sharing
+-- A job that shares the names of another's rows, and jobs that share its own.
+SELECT id, keys_from, total FROM jobs WHERE keys_from IS NOT NULL AND (id = $1 OR keys_from = $1)
+ORDER BY id FOR NO KEY UPDATE
+
+-- name: next_sharing
+-- The next ended jobs that share the names of another's rows.
+SELECT id FROM jobs WHERE keys_from IS NOT NULL AND finished_at IS NOT NULL LIMIT $1
+
+-- name: stop_sharing
+-- It has names of its own.
+UPDATE jobs SET keys_from = NULL WHERE id = $1
+
+-- name: copied_summary
+-- The summary of the job whose results were all copied, if neither job was changed since.
+SELECT s.summary FROM jobs j JOIN jobs s ON s.id = j.cached_from
+WHERE j.id = $1 AND j.ingest_cursor @> $2::jsonb AND j.generation = 1
+  AND s.generation = 1 AND s.state = 'done'
 
 -- name: copy_keys
 -- … and what they call themselves.
