@@ -664,7 +664,8 @@ GRANT EXECUTE ON FUNCTION queue_state(integer) TO penstock_api, penstock_admin;
 
 CREATE TABLE products (
     id         uuid PRIMARY KEY,
-    org_id     bigint NOT NULL REFERENCES orgs,
+    -- No foreign key: its check took a sixth of the time that a new product takes to write.
+    org_id     bigint NOT NULL,
     source     text NOT NULL,
     source_id  text NOT NULL,
     -- In byte order, so that an index finds them by their first characters.
