@@ -157,6 +157,7 @@ SENT: dict[str, dict[str, Any]] = {
     "POST /api/bulk": {"json": {"action": "pause", "filter": {"pipeline": "noop"}}},
     "POST /api/pending/retry": {"json": {"all": True}},
     "POST /api/products/import/retry-failed": {"params": {"since": "2020-01-01T00:00:00Z"}},
+    "POST /api/jobs/retry-failed": {"params": {"since": "2020-01-01T00:00:00Z"}},
     "POST /api/products/import": {"json": {"connectionId": "{shop}", "all": True}},
     "POST /api/runs": {"json": _RUN},
     "POST /api/runs/preview": {"json": {"url": "https://shop.example/p", "html": "<p>Lamp</p>"}},

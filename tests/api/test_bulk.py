@@ -159,7 +159,10 @@ async def test_what_failed_runs_again(
     skipped = await submit_noop(client, config={"items": 4, "failEvery": 2, "failHow": "skip"})
     foreign = await submit_noop(await caller("globex"), config=config)
     await bench.work()
-    address = "/api/products/import/retry-failed"
+    address = "/api/jobs/retry-failed"
+    imports = shaped(RetriedJobs, await client.post("/api/products/import/retry-failed"))
+    others = shaped(RetriedJobs, await client.post(address, params={"pipeline": "extraction"}))
+    assert (imports.retried_count, others.retried_count) == (0, 0)
     later = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
     nothing = shaped(RetriedJobs, await client.post(address, params={"since": later}))
     assert (nothing.retried_count, nothing.more) == (0, False)

@@ -164,3 +164,53 @@ class TestSwitchedOff:
 
     async def test_the_list_is_not_there(self, client: httpx2.AsyncClient) -> None:
         refused(await client.get("/api/pending"), 404, "FEATURE_DISABLED")
+
+
+async def test_one_job_shows_its_open_rows_without_their_inputs(
+    client: httpx2.AsyncClient, caller: Caller, bench: Bench
+) -> None:
+    """By the time of their last change, page by page; also where the list of all jobs is off."""
+    config = {"items": 5, "failEvery": 2, "failHow": "retry", "failTimes": 1}
+    job = await submit_noop(client, config=config)
+    await submit_noop(client, items=2)
+    listed: list[dict[str, Any]] = []
+    after = ""
+    while True:
+        page = shaped(
+            PendingPage,
+            answer := await client.get(
+                f"/api/jobs/{job}/pending", params={"pageSize": 2, "after": after}
+            ),
+        )
+        listed += answer.json()["items"]
+        assert (page.counts is None) == bool(after)
+        if page.next is None:
+            break
+        after = page.next
+    assert {row["jobId"] for row in listed} == {job}
+    assert sorted(row["rowNo"] for row in listed) == [1, 2, 3, 4, 5]
+    changes = [(row["updatedAt"], row["rowNo"]) for row in listed]
+    assert changes == sorted(changes)
+    assert all("input" not in row and set(row["inputSummary"]) <= {"title", "brand", "sku"}
+               for row in listed)  # fmt: skip
+    open_items = (await client.get(f"/api/jobs/{job}/items?statuses=PENDING,PROCESSING")).json()
+    assert [row["rowNo"] for row in open_items["items"]] == [row["rowNo"] for row in listed]
+    other = await caller("globex")
+    refused(await other.get(f"/api/jobs/{job}/pending"), 404, "NOT_FOUND")
+
+
+async def test_errors_of_items_say_their_category_source_and_next_try(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    job = await submit_noop(client, config={"items": 2, "failEvery": 2, "failHow": "fail"})
+    waiting = await submit_noop(
+        client, config={"items": 1, "failEvery": 1, "failHow": "retry", "failCode": "API_TIMEOUT"}
+    )
+    await bench.work()
+    failed = (await client.get(f"/api/jobs/{job}/items?statuses=ERROR")).json()["items"]
+    (error,) = (one["error"] for one in failed)
+    assert (error["category"], error["source"], error["nextRetryAt"]) == (
+        "permanent", "stage1", None,
+    )  # fmt: skip
+    (held,) = (await client.get(f"/api/jobs/{waiting}/items")).json()["items"]
+    assert (held["error"]["category"], held["error"]["nextRetryAt"]) == ("transient", held["dueAt"])

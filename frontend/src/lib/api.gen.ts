@@ -276,6 +276,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/jobs/{job_id}/pending": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List open rows of a job
+         * @description What waits and runs in one job, longest untouched first, with a small summary of each row's
+         *     input.
+         */
+        get: operations["listOpenRows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/pending/retry": {
         parameters: {
             query?: never;
@@ -1088,7 +1109,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/products/import/retry-failed": {
+    "/api/jobs/retry-failed": {
         parameters: {
             query?: never;
             header?: never;
@@ -1103,6 +1124,26 @@ export interface paths {
          *     then. Up to 1,000 at once, the oldest first; `more` says whether to ask again.
          */
         post: operations["retryFailedJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/products/import/retry-failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run again imports of shops that failed
+         * @description As `POST /api/jobs/retry-failed`, but imports of shops only.
+         */
+        post: operations["retryFailedImports"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4691,7 +4732,10 @@ export interface components {
             result: {
                 [key: string]: unknown;
             } | null;
-            /** Error */
+            /**
+             * Error
+             * @description `code` and `message`, perhaps `column`, `value` and `details`; `category` (`transient` or `permanent`), `source` (the provider or the stage that failed) and `nextRetryAt` (null: it is not tried again by itself).
+             */
             error: {
                 [key: string]: unknown;
             } | null;
@@ -9238,8 +9282,8 @@ export interface operations {
                 from?: string | null;
                 /** @description Changed before. */
                 to?: string | null;
-                /** @description `updated`: longest untouched first; not with DONE, and without statuses of what waits and runs. `-` turns the order round. */
-                sort?: "row" | "-row" | "updated" | "-updated";
+                /** @description `updated`: longest untouched first; not with DONE, and without statuses of what waits and runs. `-` turns the order round. Without it `row`, and `updated` where all statuses are PENDING or PROCESSING. */
+                sort?: ("row" | "-row" | "updated" | "-updated") | null;
                 /** @description First row to show. */
                 fromRow?: number | null;
                 /** @description Also rows that are steps on the way to the results, such as the sources of a research request. With `statuses`, `code` or `fromRow` they are always there. */
@@ -11182,6 +11226,11 @@ export interface operations {
     listPending: {
         parameters: {
             query?: {
+                /** @description PENDING, PROCESSING or, without it, both. */
+                statuses?: ("PENDING" | "PROCESSING")[];
+                pageSize?: number;
+                /** @description `next` of the page before. */
+                after?: string;
                 /** @description `all` is for admins. */
                 userId?: "me" | "all";
                 jobType?: string;
@@ -11190,11 +11239,6 @@ export interface operations {
                 from?: string | null;
                 /** @description Changed before. */
                 to?: string | null;
-                /** @description PENDING, PROCESSING or, without it, both. */
-                statuses?: ("PENDING" | "PROCESSING")[];
-                pageSize?: number;
-                /** @description `next` of the page before. */
-                after?: string;
             };
             header?: {
                 /** @description The version of the API to be answered in; without it, 2026-11-01. */
@@ -11292,6 +11336,167 @@ export interface operations {
                 };
             };
             /** @description - `FEATURE_DISABLED`: The operator has not switched this on. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listOpenRows: {
+        parameters: {
+            query?: {
+                /** @description PENDING, PROCESSING or, without it, both. */
+                statuses?: ("PENDING" | "PROCESSING")[];
+                pageSize?: number;
+                /** @description `next` of the page before. */
+                after?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "text",
+                     *           "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "jobName": "text",
+                     *           "jobState": "text",
+                     *           "jobType": "extraction",
+                     *           "rowNo": 3,
+                     *           "org": "acme",
+                     *           "userId": 3,
+                     *           "status": "PENDING",
+                     *           "attempts": 3,
+                     *           "errorCode": "text",
+                     *           "dueAt": "2026-11-01T09:30:00Z",
+                     *           "lockedBy": "text",
+                     *           "lockedAt": "2026-11-01T09:30:00Z",
+                     *           "inputSummary": {
+                     *             "title": "Hammer",
+                     *             "brand": "text",
+                     *             "sku": "007"
+                     *           },
+                     *           "updatedAt": "2026-11-01T09:30:00Z",
+                     *           "progress": {
+                     *             "percent": 42.5,
+                     *             "rowsDone": 3,
+                     *             "rowsTotal": 3
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0",
+                     *       "counts": {
+                     *         "pending": 3,
+                     *         "processing": 3
+                     *       },
+                     *       "oldest": [
+                     *         {
+                     *           "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "jobName": "text",
+                     *           "jobType": "extraction",
+                     *           "updatedAt": "2026-11-01T09:30:00Z",
+                     *           "ageMs": 3
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PendingPage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -19093,6 +19298,128 @@ export interface operations {
         };
     };
     retryFailedJobs: {
+        parameters: {
+            query?: {
+                /** @description Ended since then; else within a day. */
+                since?: string | null;
+                /** @description Jobs of this pipeline only. */
+                pipeline?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "retriedCount": 3,
+                     *       "jobs": [
+                     *         "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
+                     *       ],
+                     *       "more": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RetriedJobs"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    retryFailedImports: {
         parameters: {
             query?: {
                 /** @description Ended since then; else within a day. */

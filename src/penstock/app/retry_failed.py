@@ -34,12 +34,14 @@ async def retry_failed(
     who: Principal,
     since: datetime | None = None,
     ip: str | None = None,
+    pipeline: str | None = None,
 ) -> Retried:
     """Failed jobs as a whole, and what failed in those that are done, if they ended since then (or
-    within a day). ``transaction`` says which of them are seen; ``more`` were left for next time."""
+    within a day), of all pipelines or one. ``transaction`` says which of them are seen; ``more``
+    were left for next time."""
     deadline = time.monotonic() + _SECONDS
     async with transaction() as conn:
-        found = await store.failures_since(conn, since, MOST_AT_ONCE + 1)
+        found = await store.failures_since(conn, since, MOST_AT_ONCE + 1, pipeline)
     retried: list[UUID] = []
     lanes: set[str] = set()
     more = len(found) > MOST_AT_ONCE

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from penstock.model.errors import Category
+
 JITTER = 0.2
 
 
@@ -69,6 +71,20 @@ PERMANENT_CODES = frozenset(
         "CANCELLED",
     }
 )
+
+
+# Not retried by a rule of their own, but another attempt may succeed.
+_PASSING_CODES = frozenset(
+    {
+        "CIRCUIT_OPEN", "RATE_LIMITED", "URL_UNREACHABLE", "PLACE_UNREACHABLE", "STORAGE_FULL",
+        "QUEUE_FULL", "SERVER_BUSY", "PICTURE_UNAVAILABLE",
+    }
+)  # fmt: skip
+
+
+def category_of(code: str) -> Category:
+    """Whether another attempt may succeed, by the code of a stored error."""
+    return "transient" if code in DEFAULT_RULES or code in _PASSING_CODES else "permanent"
 
 
 @dataclass(frozen=True, slots=True)

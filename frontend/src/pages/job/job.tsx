@@ -173,7 +173,7 @@ function Shown({ job }: { job: FullJob }) {
             />
           )}
           {tab === "proposals" && <Proposals job={job} />}
-          {tab === "pending" && <Waiting {...common} />}
+          {tab === "pending" && <Waiting job={job} row={search.row} />}
           {tab === "errors" && <Errors {...common} code={search.code} />}
           {tab === "warnings" && <Warnings {...common} warnings={warnings} problem={search.problem} />}
           {tab === "events" && <Events job={job} />}

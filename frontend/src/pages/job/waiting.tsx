@@ -1,14 +1,59 @@
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import { CircleCheck, Clock } from "lucide-react";
+import { useCallback, useState } from "react";
 import { EmptyState } from "../../components/empty";
+import { List } from "../../components/table";
 import { Time } from "../../components/time";
-import type { FullJob } from "../../lib/api";
+import { client, type FullJob, ok } from "../../lib/api";
+import { useChanges } from "../../lib/live";
 import { queueQuery } from "../../lib/queries";
-import { Rows } from "./rows";
+import { useCanWrite, useSession } from "../../lib/session";
+import { type PendingRow, PendingRows } from "../pending/rows";
+import { OpenSelection } from "../pending/selected";
+import { RowDrawer } from "./drawer";
 
-/** Rows that wait or run, longest untouched first in mind; and why they wait. */
-export function Waiting({ job, q, row }: { job: FullJob; q: string | undefined; row: number | undefined }) {
+/** Rows that wait or run, longest untouched first, and why they wait. */
+export function Waiting({ job, row }: { job: FullJob; row: number | undefined }) {
   const why = useReason(job);
+  const navigate = useNavigate();
+  const canWrite = useCanWrite();
+  const admin = useSession().user.role === "admin";
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [all, setAll] = useState(false);
+  const rows = useInfiniteQuery({
+    queryKey: ["pending", "job", job.id],
+    queryFn: ({ pageParam, signal }) =>
+      ok(
+        client.GET("/api/jobs/{job_id}/pending", {
+          params: { path: { job_id: job.id }, query: { pageSize: 100, after: pageParam } },
+          signal,
+        }),
+      ),
+    initialPageParam: "",
+    getNextPageParam: (page) => page.next ?? undefined,
+    placeholderData: keepPreviousData,
+  });
+  const { refetch } = rows;
+  const isNear = (rows.data?.pages.length ?? 0) <= 3;
+  useChanges(
+    useCallback(
+      // Far down a long list, what was read stays as it was.
+      (jobs) => void ((jobs === null || jobs.has(job.id)) && isNear && refetch()),
+      [job.id, isNear, refetch],
+    ),
+  );
+  const clear = () => {
+    setChosen(new Set());
+    setAll(false);
+  };
+  const items = rows.data?.pages.flatMap((page) => page.items) ?? [];
+  const select = (one: PendingRow) => {
+    const next = new Set(all ? [] : chosen);
+    if (!next.delete(one.id)) next.add(one.id);
+    setAll(false);
+    setChosen(next);
+  };
   return (
     <div className="flex min-h-0 flex-1 flex-col gap-3">
       {why && (
@@ -16,34 +61,57 @@ export function Waiting({ job, q, row }: { job: FullJob; q: string | undefined; 
           <Clock className="size-4 shrink-0" aria-hidden /> <span>{why}</span>
         </p>
       )}
-      <Rows
-        job={job}
-        filter={{ statuses: ["PENDING", "PROCESSING"], q }}
-        row={row}
-        view="input"
-        extra={[
-          {
-            id: "#held",
-            title: "Held by",
-            width: 170,
-            render: (item) =>
-              item.lockedBy ? (
-                <span className="font-mono text-xs" title={`since ${item.lockedAt ?? ""}`}>
-                  {item.lockedBy}
-                </span>
-              ) : (
-                <span className="text-ink-3">
-                  {item.attempts > 0 ? "waiting for retry" : "waiting for its turn"}
-                </span>
-              ),
-          },
-        ]}
+      {(all || chosen.size > 0) && (
+        <OpenSelection
+          selected={chosen.size}
+          all={all}
+          matching={job.counters.pending + job.counters.processing}
+          onTakeAll={() => setAll(true)}
+          onClear={clear}
+          which={() =>
+            all ? { all: { jobId: job.id, userId: admin ? "all" : "me" } } : { rows: [...chosen] }
+          }
+          onDone={() => void refetch()}
+        />
+      )}
+      <List
+        query={rows}
+        rows={items.length}
         empty={
           <EmptyState icon={CircleCheck} title="No waiting rows">
-            All rows of this job are finished. Rows waiting for their turn or a retry are listed here.
+            {job.counters.pending > 0
+              ? "Rows that were read and not yet stored are counted, but not listed."
+              : "All rows of this job are finished. Rows waiting for their turn or a retry are listed here."}
           </EmptyState>
         }
-      />
+      >
+        <PendingRows
+          inJob
+          rows={items}
+          selectable={canWrite}
+          isSelected={(one) => all || chosen.has(one.id)}
+          onSelect={select}
+          onSelectAll={(on) => {
+            setAll(false);
+            setChosen(new Set(on ? items.map((one) => one.id) : []));
+          }}
+        />
+      </List>
+      {row !== undefined && (
+        <RowDrawer
+          job={job}
+          row={row}
+          onClose={() =>
+            void navigate({
+              to: "/jobs/$jobId",
+              params: { jobId: job.id },
+              search: { tab: "pending" },
+              replace: true,
+            })
+          }
+          onChanged={() => void refetch()}
+        />
+      )}
     </div>
   );
 }

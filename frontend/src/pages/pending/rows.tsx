@@ -16,9 +16,11 @@ interface Props {
   isSelected: (row: PendingRow) => boolean;
   onSelect: (row: PendingRow, range: boolean) => void;
   onSelectAll: (selected: boolean) => void;
+  /** Rows of one job, on its own page. */
+  inJob?: boolean;
 }
 
-export function PendingRows({ rows, selectable, isSelected, onSelect, onSelectAll }: Props) {
+export function PendingRows({ rows, selectable, isSelected, onSelect, onSelectAll, inJob }: Props) {
   const all = rows.length > 0 && rows.every(isSelected);
   const some = !all && rows.some(isSelected);
   const boxes = selectable
@@ -44,13 +46,17 @@ export function PendingRows({ rows, selectable, isSelected, onSelect, onSelectAl
       head={[
         ...boxes,
         { label: "Row" },
-        { label: "Job", className: "hidden sm:table-cell" },
+        ...(inJob ? [] : [{ label: "Job", className: "hidden sm:table-cell" }]),
         { label: "Status" },
         { label: "Tries", className: "text-right" },
         { label: "Worker or next retry", className: "hidden lg:table-cell" },
         { label: "Updated", className: "hidden sm:table-cell" },
-        { label: "Type", className: "hidden md:table-cell" },
-        { label: "Job's progress", className: "hidden text-right xl:table-cell" },
+        ...(inJob
+          ? []
+          : [
+              { label: "Type", className: "hidden md:table-cell" },
+              { label: "Job's progress", className: "hidden text-right xl:table-cell" },
+            ]),
       ]}
     >
       {rows.map((one) => (
@@ -65,7 +71,7 @@ export function PendingRows({ rows, selectable, isSelected, onSelect, onSelectAl
             <td className="pr-0!">
               <Checkbox
                 className="relative z-10 block"
-                aria-label={`Select row ${one.rowNo} of ${one.jobName}`}
+                aria-label={inJob ? `Select row ${one.rowNo}` : `Select row ${one.rowNo} of ${one.jobName}`}
                 checked={isSelected(one)}
                 onChange={(event) => onSelect(one, (event.nativeEvent as MouseEvent).shiftKey === true)}
               />
@@ -75,7 +81,7 @@ export function PendingRows({ rows, selectable, isSelected, onSelect, onSelectAl
             <Link
               to="/jobs/$jobId"
               params={{ jobId: one.jobId }}
-              search={{ row: one.rowNo }}
+              search={inJob ? { tab: "pending", row: one.rowNo } : { row: one.rowNo }}
               className="font-medium after:absolute after:inset-0"
             >
               {one.inputSummary.title || one.inputSummary.sku || `Row ${count(one.rowNo)}`}
@@ -84,9 +90,9 @@ export function PendingRows({ rows, selectable, isSelected, onSelect, onSelectAl
             {(one.inputSummary.title || one.inputSummary.sku) && (
               <span className="text-ink-3"> · row {count(one.rowNo)}</span>
             )}
-            <span className="block truncate text-xs text-ink-3 sm:hidden">{one.jobName}</span>
+            {!inJob && <span className="block truncate text-xs text-ink-3 sm:hidden">{one.jobName}</span>}
           </td>
-          <td className="hidden max-w-48 truncate text-ink-2 sm:table-cell">{one.jobName}</td>
+          {!inJob && <td className="hidden max-w-48 truncate text-ink-2 sm:table-cell">{one.jobName}</td>}
           <td>
             <ItemPill status={one.status} />
           </td>
@@ -97,10 +103,14 @@ export function PendingRows({ rows, selectable, isSelected, onSelect, onSelectAl
           <td className="hidden whitespace-nowrap text-ink-2 sm:table-cell">
             <Time at={one.updatedAt} />
           </td>
-          <td className="hidden md:table-cell">
-            <Badge>{one.jobType}</Badge>
-          </td>
-          <td className="hidden text-right xl:table-cell">{percent(one.progress.percent)}</td>
+          {!inJob && (
+            <>
+              <td className="hidden md:table-cell">
+                <Badge>{one.jobType}</Badge>
+              </td>
+              <td className="hidden text-right xl:table-cell">{percent(one.progress.percent)}</td>
+            </>
+          )}
         </tr>
       ))}
     </Table>

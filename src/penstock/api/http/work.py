@@ -102,7 +102,7 @@ ROUTES: Mapping[str, str] = {
             GET /api/pages/{page_id}/versions/{version}/raw · GET /api/files/{file_id}/content
             GET /api/postings · GET /api/postings/{posting_id}
             GET /api/jobs · GET /api/jobs/{job_id}/items · GET /api/pending · GET /api/products
-            GET /api/dead-letters
+            GET /api/dead-letters · GET /api/jobs/{job_id}/pending
         """,
         UPLOAD: """
             POST /api/products/import · POST /api/runs · POST /api/research
@@ -117,6 +117,7 @@ ROUTES: Mapping[str, str] = {
             POST /api/dead-letters/{letter_id}/reprocess · POST /api/dead-letters/reprocess
             POST /api/dead-letters/discard
             POST /api/bulk · POST /api/products/import/retry-failed · POST /api/retention/prune
+            POST /api/jobs/retry-failed
         """,
         PICTURE: "GET /api/products/{product_id}/images/{place}",
         EXPORT: """

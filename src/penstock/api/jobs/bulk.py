@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
@@ -24,10 +25,12 @@ from penstock.api.jobs.control_schemas import (
     OperationShape,
     OperationsQuery,
     RetriedJobs,
+    RetryAnyQuery,
     RetryQuery,
 )
 from penstock.app import bulk
 from penstock.app.retry_failed import retry_failed
+from penstock.app.shop_imports import PIPELINE
 from penstock.model.errors import NotAllowed, NotThere, PermanentError
 from penstock.store.accounts import accounts
 from penstock.store.accounts.accounts import Principal
@@ -124,17 +127,35 @@ async def abort_operation(
 
 
 @router.post(
-    "/products/import/retry-failed",
+    "/jobs/retry-failed",
     summary="Run again what failed",
     responses={200: {"model": RetriedJobs}},
 )
 async def retry_failed_jobs(
-    request: Request, api: ApiParts, who: Writer, query: Annotated[RetryQuery, Query()]
+    request: Request, api: ApiParts, who: Writer, query: Annotated[RetryAnyQuery, Query()]
 ) -> Response:
     """Jobs that failed as a whole, and the failed items of those that are done, if they ended since
     then. Up to 1,000 at once, the oldest first; `more` says whether to ask again."""
+    return await _retry_failed(request, api, who, query.since, query.pipeline or None)
+
+
+@router.post(
+    "/products/import/retry-failed",
+    summary="Run again imports of shops that failed",
+    responses={200: {"model": RetriedJobs}},
+)
+async def retry_failed_imports(
+    request: Request, api: ApiParts, who: Writer, query: Annotated[RetryQuery, Query()]
+) -> Response:
+    """As `POST /api/jobs/retry-failed`, but imports of shops only."""
+    return await _retry_failed(request, api, who, query.since, PIPELINE)
+
+
+async def _retry_failed(
+    request: Request, api: Api, who: Principal, since: datetime | None, pipeline: str | None
+) -> Response:
     made = await retry_failed(
-        api.runtime, partial(api.db.scoped, who.scope), who, query.since, address_of(request)
+        api.runtime, partial(api.db.scoped, who.scope), who, since, address_of(request), pipeline
     )
     jobs = [str(job_id) for job_id in made.jobs]
     return answer({"retriedCount": len(jobs), "jobs": jobs, "more": made.more})

@@ -229,3 +229,9 @@ class OperationsQuery(Shape):
 
 class RetryQuery(Shape):
     since: Moment | None = Field(None, description="Ended since then; else within a day.")
+
+
+class RetryAnyQuery(RetryQuery):
+    pipeline: str = Field(
+        "", pattern=r"^[A-Za-z0-9_.-]*$", max_length=64, description="Jobs of this pipeline only."
+    )

@@ -84,7 +84,8 @@ def wanted_of(query: ItemsQuery) -> ItemFilter:
     statuses = frozenset(query.statuses)
     if statuses == frozenset(ItemStatus):
         statuses = frozenset()
-    by_age = query.sort.endswith("updated")
+    sort = query.sort or _usual_sort(query, statuses)
+    by_age = sort.endswith("updated")
     if query.code and not statuses:
         statuses = PROBLEMS
     if by_age:
@@ -106,8 +107,13 @@ def wanted_of(query: ItemsQuery) -> ItemFilter:
         since=query.since,
         until=query.until,
         by_age=by_age,
-        down=query.sort.startswith("-"),
+        down=sort.startswith("-"),
     )
+
+
+def _usual_sort(query: ItemsQuery, statuses: frozenset[ItemStatus]) -> str:
+    is_open = bool(statuses) and statuses <= OPEN and query.from_row is None
+    return "updated" if is_open else "row"
 
 
 def _start(query: ItemsQuery, wanted: ItemFilter) -> Key:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -12,25 +12,27 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
+from structlog import get_logger
 from structlog.contextvars import bound_contextvars
 
-from penstock.api.http.access import Api, ApiParts, Reader, Writer, caller_of, parse_id
+from penstock.api.http.access import Api, ApiParts, JobId, Reader, Writer, caller_of, parse_id
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import body_of, order_of
 from penstock.api.http.cursors import from_cursor, to_cursor
 from penstock.api.http.schemas import Moment, Shape, split_commas
-from penstock.app.job_control import state_of
+from penstock.app.job_control import no_such_job, state_of
 from penstock.app.retry_now import audit_retry, retry_matching, retry_rows
 from penstock.model.errors import NotAllowed, NotThere
 from penstock.model.states import ItemStatus
 from penstock.model.ticket import Ticket
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection, from_json
-from penstock.store.jobs import pending
+from penstock.store.jobs import jobs, pending
 from penstock.store.jobs.items import OPEN
 from penstock.store.jobs.pending import START, OpenRowCursor, OpenRowFilter
 
 router = APIRouter(tags=["pending"])
+_log = get_logger("penstock.api")
 MOST_NAMED = 1000
 _RETRY_SECONDS = 1.0
 _RowId = Annotated[str, StringConstraints(pattern=r"^[0-9A-Fa-f-]{36}:[1-9][0-9]{0,8}$")]
@@ -103,12 +105,16 @@ class OpenFilter(Shape):
     until: Moment | None = Field(None, alias="to", description="Changed before.")
 
 
-class PendingQuery(OpenFilter):
+class JobPendingQuery(Shape):
     statuses: Annotated[list[OpenStatus], BeforeValidator(split_commas)] = Field(
         default_factory=list, description="PENDING, PROCESSING or, without it, both."
     )
     page_size: int = Field(100, ge=1, le=500)
     after: str = Field("", description="`next` of the page before.")
+
+
+class PendingQuery(OpenFilter, JobPendingQuery):
+    pass
 
 
 class RetryOrder(OpenFilter):
@@ -154,6 +160,7 @@ async def list_pending(
             if not query.after:
                 counts = dict(await pending.counts(conn, wanted))
                 oldest = [oldest_shape(row) for row in await pending.oldest(conn, wanted)]
+    log_page("open rows", after, rows)
     following = None
     if more is not None:
         following = to_cursor(this_list, more.updated_at, str(more.job_id), more.row_no)
@@ -165,6 +172,43 @@ async def list_pending(
             "oldest": oldest,
         }
     )
+
+
+@router.get(
+    "/jobs/{job_id}/pending",
+    summary="List open rows of a job",
+    responses={200: {"model": PendingPage}},
+)
+async def list_open_rows(
+    api: ApiParts, who: Reader, job_id: JobId, query: Annotated[JobPendingQuery, Query()]
+) -> Response:
+    """What waits and runs in one job, longest untouched first, with a small summary of each row's
+    input."""
+    wanted = OpenRowFilter(statuses=frozenset(query.statuses) or OPEN, job_id=job_id)
+    this_list = f"pending {job_id} {sorted(wanted.statuses)}"
+    after = START
+    if query.after:
+        after = OpenRowCursor(*from_cursor(query.after, this_list, datetime, UUID, int))
+    async with api.db.scoped(who.scope, readonly=True) as conn:
+        if await jobs.table_of(conn, job_id) is None:
+            raise no_such_job()
+        rows, more = await pending.page(conn, wanted, after, query.page_size)
+        counts = None if query.after else dict(await pending.counts(conn, wanted))
+    log_page("open rows of a job", after, rows, job=str(job_id))
+    following = None
+    if more is not None:
+        following = to_cursor(this_list, more.updated_at, str(more.job_id), more.row_no)
+    shown = [row_shape(row) for row in rows]
+    return answer({"items": shown, "next": following, "counts": counts, "oldest": None})
+
+
+def log_page(event: str, after: OpenRowCursor, rows: Sequence[Any], **fields: Any) -> None:
+    """The bounds of a page, for questions about its order."""
+    bounds = [f"{row['updated_at'].isoformat()} {row['row_no']}" for row in (*rows[:1], *rows[-1:])]
+    _log.debug(
+        event, after=f"{after.updated_at.isoformat()} {after.row_no}", rows=len(rows),
+        first=bounds[0] if bounds else None, last=bounds[-1] if bounds else None, **fields,
+    )  # fmt: skip
 
 
 def _refuse_if_off(api: Api) -> None:

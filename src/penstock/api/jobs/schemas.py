@@ -130,7 +130,11 @@ class ItemShape(Shape):
     input: Any = Field(description="As read: cells by column where the file has a header.")
     normalized: dict[str, Any] | None
     result: dict[str, Any] | None = Field(description="What the export writes.")
-    error: dict[str, Any] | None
+    error: dict[str, Any] | None = Field(
+        description="`code` and `message`, perhaps `column`, `value` and `details`; `category`"
+        " (`transient` or `permanent`), `source` (the provider or the stage that failed) and"
+        " `nextRetryAt` (null: it is not tried again by itself)."
+    )
     locked_by: str | None
     locked_at: datetime | None
     job_type: str
@@ -252,10 +256,11 @@ class ItemsQuery(Shape):
     )
     since: Moment | None = Field(None, alias="from", description="Changed then or later.")
     until: Moment | None = Field(None, alias="to", description="Changed before.")
-    sort: Literal["row", "-row", "updated", "-updated"] = Field(
-        "row",
+    sort: Literal["row", "-row", "updated", "-updated"] | None = Field(
+        None,
         description="`updated`: longest untouched first; not with DONE, and without statuses of "
-        "what waits and runs. `-` turns the order round.",
+        "what waits and runs. `-` turns the order round. Without it `row`, and `updated` where all "
+        "statuses are PENDING or PROCESSING.",
     )
     from_row: int | None = Field(None, ge=1, le=2**31 - 2, description="First row to show.")
     steps: bool = Field(

@@ -13,6 +13,7 @@ from penstock.app.job_control import get_job, state_of
 from penstock.engine.runtime import Runtime, parse_config
 from penstock.model.errors import PenstockError
 from penstock.model.pipeline import Pipeline
+from penstock.model.policy import category_of
 from penstock.model.progress import progress_of
 from penstock.model.states import ItemStatus
 from penstock.store.database import Connection, from_json
@@ -117,12 +118,29 @@ def item_shape(row: Any, context: ItemContext) -> dict[str, Any]:
         "input": stored(row["input"]) if header is None else named_cells(row["input"], header),
         "normalized": stored(row["normalized"]),
         "result": stored(row["result"]),
-        "error": stored(error),
+        "error": _error_shape(row, stage, context.pipeline),
         "lockedBy": row["locked_by"],
         "lockedAt": row["locked_at"],
         "jobType": row["job_type"],
         "dueAt": row["due_at"],
         "updatedAt": row["updated_at"],
+    }
+
+
+def _error_shape(row: Any, stage: str | None, pipeline: Pipeline | None) -> Any:
+    """The error of an item: with its category, the part that failed (the provider that was called,
+    else the stage), and when the item is tried again."""
+    error = from_json(row["error"])
+    if error is None:
+        return None
+    waits = row["status"] == ItemStatus.PENDING and row["due_at"] is not None
+    details = error.get("details") or {}
+    part = details.get("provider") or stage or (pipeline.name if pipeline else "engine")
+    return {
+        **error,
+        "category": "transient" if waits else category_of(error["code"]),
+        "source": part,
+        "nextRetryAt": row["due_at"] if waits else None,
     }
 
 

@@ -115,9 +115,7 @@ async def _to_the_last(penstock: Penstock, job_id: UUID, made: dict[str, Any]) -
 async def retried(since: datetime | None) -> dict[str, Any]:
     moment = None if since is None else since.replace(tzinfo=since.tzinfo or UTC).isoformat()
     async with connected() as penstock:
-        made: dict[str, Any] = await penstock.post(
-            "/api/products/import/retry-failed", since=moment
-        )
+        made: dict[str, Any] = await penstock.post("/api/jobs/retry-failed", since=moment)
         return made
 
 

@@ -111,8 +111,10 @@ async def end_reopening(conn: Connection, job_id: UUID, holder: UUID) -> bool:
     return bool(await conn.execute(_sql.end_reopening, job_id, holder) == "UPDATE 1")
 
 
-async def failures_since(conn: Connection, since: datetime | None, most: int) -> list[Any]:
-    return await conn.fetch(_sql.failures_since, since, most)
+async def failures_since(
+    conn: Connection, since: datetime | None, most: int, pipeline: str | None = None
+) -> list[Any]:
+    return await conn.fetch(_sql.failures_since, since, most, pipeline)
 
 
 async def input_of(conn: Connection, job_id: UUID, row_no: int) -> Any:

@@ -103,9 +103,11 @@ UPDATE job_stages SET ready_at = 'infinity' WHERE job_id = $1 AND kind = 'finish
 UPDATE jobs SET reopening = NULL WHERE id = $1 AND reopening = $2
 
 -- name: failures_since
--- Jobs that failed, or ended with failed items, since then or within a day; the oldest end first.
+-- Jobs that failed, or ended with failed items, since then or within a day, of all pipelines or one; the
+-- oldest end first.
 SELECT id, state FROM jobs
 WHERE finished_at >= coalesce($1, now() - interval '1 day') AND (state = 'failed' OR (state = 'done' AND error > 0))
+  AND ($3::text IS NULL OR pipeline = $3)
 ORDER BY finished_at, id LIMIT $2
 
 -- name: input_of
