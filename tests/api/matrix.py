@@ -218,6 +218,7 @@ CHANGES_NOTHING = {
     "POST /api/session": "nobody was let in",
     "POST /api/users/me/password": "not with a key",
     "POST /api/connections/demo": "there is no sandbox here",
+    "POST /api/products/import/retry-failed": "there is no import that failed",
     "POST /api/watchers/{watcher_id}/files/{watched_id}/retry": "there is no file that failed",
     "POST /api/connections/install": "nothing is connected before it is completed",
     "POST /api/connections/install/complete": "a forged answer connects nothing",
