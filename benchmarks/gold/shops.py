@@ -66,7 +66,7 @@ BAG-9,,Bag,simple,Default Category/Gear/Bags,base,Duffle bag,<p>45 l</p>,2,2,Tax
         """
 sku   | title       | brand  | category               | price | stock | published | variants
 WH-01 | Mona Hoodie | Luma   | Default Category > Women > Tops | 57.00 | 140 | yes  | WH-01-XS size=XS color=Green 57.00 x100; WH-01-S size=S color=Green 57.00 x40
-BAG-9 | Duffle bag  | Driven | Default Category > Gear > Bags  | 34.00 | 12  | no   |
+BAG-9 | Duffle bag  | Driven | Default Category > Gear > Bags  | 29.00 | 12  | no   |
 """,
     ),
     case(
@@ -209,7 +209,7 @@ PAN-28 | Frying pan 28 cm | Gusso | 4006381333948 | 39.95 | 0     | https://img.
 """,
         """
 id  | title          | price | cur | brand   | gtin          | mpn   | category      | status       | url                       | image
-K-1 | Mörkrost 500 g | 89.00 | SEK | Rost AB | 7310865004703 |       | Kaffe > Bönor | in_stock     | https://kaffe.invalid/k1  | https://kaffe.invalid/k1.jpg
+K-1 | Mörkrost 500 g | 79.00 | SEK | Rost AB | 7310865004703 |       | Kaffe > Bönor | in_stock     | https://kaffe.invalid/k1  | https://kaffe.invalid/k1.jpg
 K-2 | Ljusrost 250 g | 54.50 | SEK | Rost AB |               | LR250 | Kaffe > Malet | out_of_stock | https://kaffe.invalid/k2  | https://kaffe.invalid/k2.jpg
 """,
     ),

@@ -58,7 +58,7 @@ def targets(*header: str, cells: tuple[tuple[str, ...], ...] = ()) -> list[str |
         ("supplier.price", None),
         ("shipping.price", None),
         ("tax.country", None),
-        ("product_online", None),
+        ("product_online", "published"),
         ("Grouped products", None),
         ("Art", None),
         ("Sales", None),

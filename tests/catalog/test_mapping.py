@@ -72,24 +72,24 @@ SYSTEMS = {
         Variant Grams=specifications.weight; Variant Inventory Qty=availability.quantity;
         Variant Price=price.amount; Variant Barcode=identifiers.gtin; Image Src=images;
         Image Alt Text=images.alt; Variant Compare At Price=price.compareAt;
-        Image Position=; Published=""",
+        Image Position=; Published=published""",
     "woocommerce": """
         ID=sourceId; Type=; SKU=identifiers.sku; Name=title; Short description=;
         Description=description; In stock?=availability.status; Stock=availability.quantity;
         Weight (kg)=specifications.weight; Length (cm)=specifications.dimensions.length;
-        Sale price=; Regular price=price.amount; Categories=category; Tags=metadata.tags;
+        Sale price=price.sale; Regular price=price.amount; Categories=category; Tags=metadata.tags;
         Images=images; Parent=variants.group; Attribute 1 name=variants.option1.name;
         Attribute 1 value(s)=variants.option1.value""",
     "magento": """
         sku=identifiers.sku; name=title; categories=category; description=description;
         weight=specifications.weight; price=price.amount; qty=availability.quantity;
         is_in_stock=availability.status; base_image=images; updated_at=metadata.lastUpdated;
-        special_price=""",
+        special_price=price.sale""",
     "google": """
         id=sourceId; title=title; description=description; link=metadata.url;
         image_link=images; availability=availability.status; price=price.amount;
         google_product_category=category; brand=brand; gtin=identifiers.gtin;
-        mpn=identifiers.mpn; item_group_id=variants.group; sale_price=""",
+        mpn=identifiers.mpn; item_group_id=variants.group; sale_price=price.sale""",
     "amazon": """
         item_sku=identifiers.sku; item_name=title; external_product_id=identifiers.gtin;
         brand_name=brand; product_description=description; standard_price=price.amount;

@@ -11,7 +11,7 @@ Kind = Literal[
     "pack", "tiers", "step", "percent", "tax_rate", "boolean", "availability", "count", "quantity",
     "lead_time", "date", "datetime", "rating",
     "weight", "length", "dimensions", "url", "images", "tags", "money", "custom", "variants",
-    "score",
+    "score", "published", "attributes", "listed_variants", "option_names", "option_values",
 ]  # fmt: skip
 
 
@@ -38,6 +38,7 @@ FIELDS: tuple[Field, ...] = (
     Field("title", "line", "Name of the product", required=True),
     Field("description", "text", "Description as plain text, lines kept"),
     Field("category", "category", "Path of the category, levels joined by ` > `"),
+    Field("category.otherwise", "category", "Category of rows without another", output=False),
     Field("brand", "line", "Brand or maker"),
     Field("price.amount", "price", "Price in its original currency, as decimal text"),
     Field("price.currency", "currency", "Original currency, ISO 4217"),
@@ -55,6 +56,9 @@ FIELDS: tuple[Field, ...] = (
     Field("price.recommended", "price", "Retail price that the maker recommends: RRP, MSRP, UVP"),
     Field("price.compareAt", "price", "Former price that is shown struck out"),
     Field("price.cost", "price", "What the product costs the shop itself"),
+    Field("price.sale", "price", "Reduced price; the usual one is then compareAt", output=False),
+    Field("price.salePeriod", "line", "When the reduced price applies", output=False),
+    Field("price.discount", "percent", "Discount on the list price in percent"),
     Field("price.discountGroup", "line", "Discount group of the product"),
     Field("price.maxAmount", "money", "Upper end, where the source gave a range", mapped=False),
     Field(
@@ -91,6 +95,17 @@ FIELDS: tuple[Field, ...] = (
     Field("identifiers.mpn", "identifier", "The maker's part number"),
     Field("variants", "variants", "Variants of the product"),
     Field("variants.group", "identifier", "Handle or parent SKU that variants share", output=False),
+    Field(
+        "variants.listed",
+        "listed_variants",
+        "SKUs and options of the variants in other rows",
+        output=False,
+    ),
+    Field(
+        "variants.attributes", "attributes", "Names and values: `color=red,size=M`", output=False
+    ),
+    Field("variants.names", "option_names", "Names of all options of the variant", output=False),
+    Field("variants.values", "option_values", "Values of all options of the variant", output=False),
     Field("variants.color", "line", "Colour of the variant", output=False),
     Field("variants.size", "line", "Size of the variant", output=False),
     *(
@@ -98,6 +113,8 @@ FIELDS: tuple[Field, ...] = (
         for n in (1, 2, 3)
         for part in ("name", "value")
     ),
+    Field("published", "published", "Whether customers may see the product", many=True),
+    Field("unpublished", "published", "Yes for a product that is hidden", output=False),
     Field("metadata.url", "url", "The product's page"),
     Field("metadata.lastUpdated", "datetime", "When the source last changed it"),
     Field("metadata.confidence", "score", "How sure the values are, 0 to 1", mapped=False),
@@ -119,7 +136,7 @@ def full_target(name: str) -> str | None:
     base, _, number = name.rpartition(".")
     if number.isdecimal() and base in BY_TARGET and BY_TARGET[base].many:
         return name
-    if TIER_COLUMN.fullmatch(name):
+    if TIER_COLUMN.fullmatch(name) or SIZE_COLUMN.fullmatch(name):
         return name
     if name in BY_TARGET:
         return name if BY_TARGET[name].mapped else None
@@ -136,8 +153,14 @@ TIER_COLUMN = re.compile(
 )
 
 
+# The stock of one size: `variants.sizes.XL`.
+SIZE_COLUMN = re.compile(r"variants\.sizes\.(?P<size>[^\s.][^\s]{0,9})")
+
+
 def kind_of(target: str) -> Kind:
     """The kind of value that a column of this target contains."""
+    if SIZE_COLUMN.fullmatch(target):
+        return "quantity"
     if not target.startswith(TIERS + "."):
         return field_of(target).kind
     match target.rpartition(".")[2]:
@@ -193,7 +216,9 @@ _FRAGMENTS: dict[str, dict[str, Any]] = {
         "required": ["count", "unit", "total", "totalUnit"],
     },
     "tax_rate": {"type": "number", "minimum": 0, "maximum": 100},
+    "percent": {"type": "number", "minimum": 0, "maximum": 100},
     "boolean": {"type": "boolean"},
+    "published": {"type": "boolean"},
     "availability": {"enum": ["in_stock", "out_of_stock", "limited", "preorder", "backorder"]},
     "count": {"type": "integer", "minimum": 0},
     "quantity": {"type": "integer", "minimum": 0},

@@ -163,6 +163,7 @@ class NewProduct(NamedTuple):
     gtin: str | None
     data: bytes
     lineage: bytes
+    published: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,7 @@ def _upsert(row: RowMatch, intent: str, source: str, published: bool) -> UpsertP
         lineage=document["lineage"],
         sku=names.sku,
         gtin=names.gtin,
-        published=published,
+        published=published and data.get("published") is not False,
         seen_version=existing.version if existing else None,
         whole=intent == "replace",
     )

@@ -44,6 +44,10 @@ def uuid_field(value: UUID) -> bytes:
     return _length(16) + value.bytes
 
 
+def bool_field(value: bool) -> bytes:
+    return _length(1) + (b"\1" if value else b"\0")
+
+
 def int2_field(value: int) -> bytes:
     return _int2(2, value)
 

@@ -25,6 +25,8 @@ from penstock.catalog.values.numbers import (
 )
 from penstock.catalog.values.price_tiers import read_percent, read_step, read_tier_cell
 from penstock.catalog.values.prices import read_price
+from penstock.catalog.values.publication import CLEAR as PUBLISHED
+from penstock.catalog.values.publication import read_published
 from penstock.catalog.values.unit_names import KINDS
 from penstock.catalog.values.units import read_measure, read_pack, unit_of
 from penstock.catalog.word_lists import words
@@ -48,6 +50,10 @@ _FITS: dict[str, Callable[[str], bool]] = {
     "pack": lambda text: read_pack(text).value is not None,
     "tax_rate": lambda text: read_tax_rate(text).value is not None,
     "boolean": lambda text: read_boolean(text).value is not None,
+    "published": lambda text: read_published(text).value is not None,
+    "attributes": lambda text: "=" in text,
+    "listed_variants": lambda text: "=" in text or "|" in text,
+    "option_values": lambda text: not text.startswith("["),
     "availability": lambda text: read_availability(text).value is not None,
     "count": lambda text: read_count(text).value is not None,
     # Availability words belong to the status column; this field takes numbers.
@@ -169,6 +175,8 @@ def look(samples: Sequence[str]) -> tuple[str, str, float] | None:
     cells = filled(samples)
     if cells and all(text.strip() in CODES for text in cells):
         return "currency", "price.currency", 0.8
+    if len(cells) > 1 and all(text.strip().casefold() in PUBLISHED for text in cells):
+        return "published", "published", 0.6
     if len(cells) < MIN_FILLED_CELLS:
         return None
     for kind, target, most, check in _LOOKS:

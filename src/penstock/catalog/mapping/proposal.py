@@ -125,7 +125,9 @@ def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Pro
             }
         )
     chosen = assign(scores)
-    _with_a_price(chosen, thoughts)
+    has_prices = platform is None or "price.amount" in synonyms.platform_fields(platform)
+    if has_prices and not _with_a_discount(chosen, thoughts):
+        _with_a_price(chosen, thoughts)
     _with_a_title(chosen, thoughts, samples)
     _with_further_columns(chosen, thoughts)
     return Proposal(
@@ -272,6 +274,19 @@ def _is_misspelt(key: str, known: str) -> bool:
 
 # Prices of another kind that become the price of a file without one, the best first.
 _INSTEAD_OF_PRICE = ("price.list", "price.cost", "price.recommended")
+
+
+def _with_a_discount(chosen: list[str | None], thoughts: list[_ColumnOptions]) -> bool:
+    """Whether the price is the list price less the discount: there is no other price, and the
+    column of the price is named as the list price."""
+    if "price.discount" not in chosen or any((one or "").startswith(TIERS) for one in chosen):
+        return False
+    if "price.amount" in chosen:
+        index = chosen.index("price.amount")
+        if "price.list" in chosen or "price.list" not in thoughts[index].options:
+            return False
+        chosen[index] = "price.list"
+    return "price.list" in chosen
 
 
 def _with_a_price(chosen: list[str | None], thoughts: list[_ColumnOptions]) -> None:

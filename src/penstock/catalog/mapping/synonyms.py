@@ -32,6 +32,7 @@ _DIGIT_EDGE = re.compile(r"(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
 _BRACKETS = re.compile(r"[(\[{]([^()\[\]{}]{1,20})[)\]}]")
 _LISTS = load("header_words")
 _PLATFORMS = load("platforms")
+_PLATFORM_MARKS = load("platform_marks")
 _PREFIXES = words(_LISTS["prefixes"])
 _JOINING = words(_LISTS["before a unit"])
 _SKIPPED_WORDS = words(_LISTS["tax"])
@@ -119,6 +120,11 @@ def names_handle(header: str) -> bool:
     return header_key(header).split()[-1:] == ["handle"]
 
 
+def names_several_categories(header: str) -> bool:
+    """`categories`, `Categories (x,y,z...)`: the name of shop systems for a list of categories."""
+    return header_key(header) in ("categories", "categories x y z", "product categories")
+
+
 @cache
 def _index() -> dict[str, dict[str, float]]:
     index: dict[str, dict[str, float]] = {}
@@ -128,7 +134,7 @@ def _index() -> dict[str, dict[str, float]]:
             last = header_key(target.rsplit(".", 1)[-1])
             if " " in last:  # "minOrder" is clear without its parent, "name" and "id" are not
                 index.setdefault(last, {}).setdefault(target, 0.9)
-    lists = (load("synonyms"), load("synonyms_extra_languages"))
+    lists = (load("synonyms"), load("synonyms_extra_languages"), load("synonyms_europe"))
     for target, names in (pair for one in lists for pair in one.items()):
         for name in phrases(names):
             strength = _STRENGTHS.get(name[-1], 1.0)
@@ -138,7 +144,7 @@ def _index() -> dict[str, dict[str, float]]:
     common = frozenset(index)
     for platform in _PLATFORMS:
         for key, target in _platform_names(platform):
-            if key not in common:
+            if key not in common and target not in (_NO_FIELD, "published"):
                 index.setdefault(key, {}).setdefault(target, 0.9)
     return index
 
@@ -170,6 +176,12 @@ def _platform_names(platform: str) -> Iterator[tuple[str, str]]:
     for target, names in entries(_PLATFORMS[platform]):
         for name in phrases(names):
             yield header_key(name), target
+    for name in phrases(_PLATFORM_MARKS.get(platform, "")):
+        yield header_key(name), _NO_FIELD
+
+
+# The target of names that tell a platform but fill no field.
+_NO_FIELD = "ignore"
 
 
 def platform_of(headers: Sequence[str]) -> str | None:
@@ -181,6 +193,11 @@ def platform_of(headers: Sequence[str]) -> str | None:
         if hits > most and hits * 4 >= len(found):
             best, most = platform, hits
     return best
+
+
+def platform_fields(platform: str) -> frozenset[str]:
+    """The fields that files of the platform may fill."""
+    return frozenset(_platform_keys(platform).values())
 
 
 def exact(key: str) -> dict[str, float]:
@@ -207,7 +224,9 @@ def candidates(header: str, platform: str | None = None) -> tuple[list[Candidate
         own = _platform_keys(platform).get(header_key(header))
         # In a file of a known platform its own names come first.
         best = {target: value * 0.95 for target, value in best.items()}
-        if own is not None:
+        if own == _NO_FIELD:
+            best = {}
+        elif own is not None:
             best[own] = 1.0
     ordered = sorted(best.items(), key=lambda pair: -pair[1])
     return [Candidate(target, round(value, 3)) for target, value in ordered], hints

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache, partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from penstock.catalog.mapping.synonyms import header_key
 from penstock.catalog.mapping.tier_columns import Step, steps_of, tiers_in
 from penstock.catalog.products.plan import Plan
 from penstock.catalog.products.row import NormalisedRow
-from penstock.catalog.products.variants import add_variant
+from penstock.catalog.products.variants import add_variant, use_attributes
 from penstock.catalog.values.availability import Availability
 from penstock.catalog.values.currencies import format_amount, places, rounded
 from penstock.catalog.values.images import MAX_IMAGES
@@ -29,7 +29,7 @@ NO_RATES = "rate_missing"
 # A cell with a letter or a currency symbol names its own currency.
 NAMES_CURRENCY = re.compile(r"[^\W\d_]|[€$£¥₹₽₩₺₴₪฿₫₱]")
 _FURTHER_PRICES = frozenset(
-    f"price.{name}" for name in ("list", "recommended", "compareAt", "cost")
+    f"price.{name}" for name in ("list", "recommended", "compareAt", "cost", "sale")
 )
 _SIDES = ("length", "width", "height", "depth")
 
@@ -59,6 +59,9 @@ def _finishers(targets: frozenset[str]) -> tuple[Finisher, ...]:
             "supplier.certifications",
             partial(_add_list, _columns_of("supplier.certifications", targets)),
         ),
+        ("published", partial(_add_published, _columns_of("published", targets))),
+        ("unpublished", partial(_add_published, ())),
+        ("variants.attributes", use_attributes),
         ("variants.", add_variant),
         *((("variants", _add_nested),) if "variants" in targets else ()),
     )
@@ -72,7 +75,7 @@ def _section(product: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _add_category(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
-    paths: list[str] | None = parts.get("category")
+    paths: list[str] | None = parts.get("category") or parts.get("category.otherwise")
     if not paths:
         return
     row.product["category"] = paths[0]
@@ -109,7 +112,7 @@ def _add_price(
     listed: TierList | None = parts.get(TIERS) or (tiers_in(steps, parts) if steps else None)
     if "price.amount" not in parts and listed is None and _FURTHER_PRICES.isdisjoint(parts):
         return
-    read: Price = parts.get("price.amount") or Price(None)
+    read: Price = _selling_price(plan, row, parts)
     tiers, tier_currency = read.tiers, None
     if listed is not None:
         tiers, tier_currency = _tier_amounts(row, listed, read), listed[1]
@@ -143,11 +146,53 @@ def _add_price(
         row.product["price"] = price
 
 
+def _selling_price(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> Price:
+    """The price, reduced where the row says so: by a sale price without a period, or by a discount
+    on the list price where the net price is not given."""
+    read: Price = parts.get("price.amount") or Price(None)
+    sale: Price | None = parts.get("price.sale")
+    if sale is not None and sale.amount is not None and "price.salePeriod" not in parts:
+        if read.amount is None or Decimal(sale.amount) >= Decimal(read.amount):
+            return sale if read.amount is None else read
+        if "price.compareAt" not in parts:
+            parts["price.compareAt"] = read
+            row.lineage["price.compareAt"] = row.lineage["price.amount"]
+        # The confidence stays that of the cell of the price.
+        row.lineage["price.amount"] = (
+            *row.lineage["price.sale"][:3],
+            row.lineage["price.amount"][3],
+        )
+        return sale
+    base: Price | None = parts.get("price.list")
+    if "price.discount" not in plan.targets or "price.amount" in parts or base is None:
+        return read
+    if base.amount is None or any(one.target == "price.discount" for one in row.problems):
+        return read
+    off: Decimal = parts.get("price.discount", Decimal(0))
+    minor = places(base.currency or plan.currency)
+    exact = Decimal(base.amount) * (100 - off) / 100
+    amount = exact.quantize(Decimal(1).scaleb(-minor), ROUND_HALF_UP) if off else base.amount
+    header, raw, _, sure = row.lineage["price.list"]
+    row.lineage["price.amount"] = (header, raw, "discounted", sure)
+    return base._replace(amount=format_amount(str(amount), minor))
+
+
+def _add_published(
+    columns: tuple[str, ...], plan: Plan, row: NormalisedRow, parts: dict[str, Any]
+) -> None:
+    """A product is hidden if one of its columns says so."""
+    said = [parts[column] for column in columns if column in parts]
+    if "unpublished" in parts:
+        said.append(not parts["unpublished"])
+    if said:
+        row.product["published"] = all(said) and row.product.get("published", True)
+
+
 def _add_further_prices(
     row: NormalisedRow, price: dict[str, Any], parts: dict[str, Any], currency: str | None
 ) -> None:
     """List price, cost and so on, in the currency of the price; and what goes with a price."""
-    for target in sorted(_FURTHER_PRICES.intersection(parts)):
+    for target in sorted(_FURTHER_PRICES.intersection(parts) - {"price.sale"}):
         read: Price = parts[target]
         if currency is not None and read.currency not in (None, currency):
             row.add_problem(target, "CURRENCY_DIFFERS", one=read.currency, other=currency)
@@ -155,6 +200,8 @@ def _add_further_prices(
         elif read.amount is not None:
             amount = format_amount(read.amount, places(currency or read.currency))
             price[target.removeprefix("price.")] = amount
+    if price and "price.discount" in parts:
+        price["discount"] = plain(format(parts["price.discount"].normalize(), "f"))
     for name in ("taxRate", "discountGroup"):
         if price and f"price.{name}" in parts:
             price[name] = parts[f"price.{name}"]

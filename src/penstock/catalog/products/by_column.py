@@ -33,14 +33,15 @@ from penstock.catalog.values.gtin import match_key
 _TOGETHER = (
     "price.", "specifications.pack", "availability.", "specifications.weight",
     "specifications.dimensions", "images", "metadata.tags", "supplier.certifications", "variants.",
+    "published", "unpublished",
 )  # fmt: skip
 # A price depends on the pack that it is for.
-_SAME_GROUP = {"specifications.pack": "price."}
+_SAME_GROUP = {"specifications.pack": "price.", "unpublished": "published"}
 _NAMES = ("sku", "gtin", "mpn")
 # Parts of a product in which columns write: its top level, its sections, and the custom fields.
 _SLOTS = ("top", *SECTIONS, "custom")
 # Rows that depend on other rows, and columns that the grid takes from elsewhere.
-_UNSUPPORTED = frozenset(("variants", "variants.group"))
+_UNSUPPORTED = frozenset(("variants", "variants.group", "variants.listed", "variants.attributes"))
 
 
 class PlainRows(NamedTuple):
@@ -86,7 +87,7 @@ class ColumnNormaliser:
                 one = OneColumn(steps[0], self._columns, steps[0].target in required)
                 self._single[steps[0].target] = one
                 self._makers.append(one)
-            elif any(step.target == "price.amount" for step in steps):
+            elif _is_plain_price(steps):
                 self._makers.append(PriceColumns(plan, validator, steps, self._columns))
             elif [step.target for step in steps] == ["images"]:
                 self._makers.append(ImageColumn(plan, validator, steps, self._columns))
@@ -189,6 +190,12 @@ class ColumnNormaliser:
                     ids[n] = one.value
                     lineage[n] = b'"sourceId":' + _derived(one.lineage[start:], name)
         return ids, lineage
+
+
+def _is_plain_price(steps: Sequence[Step]) -> bool:
+    """Whether nothing but the amount itself depends on the amount of the price."""
+    targets = {step.target for step in steps}
+    return "price.amount" in targets and "price.sale" not in targets
 
 
 def _derived(lineage: bytes, name: str) -> bytes:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from penstock.catalog.fields import TIERS, kind_of
 from penstock.catalog.mapping.column_decisions import UNDECIDED, ColumnDecision
-from penstock.catalog.mapping.synonyms import candidates, names_handle
+from penstock.catalog.mapping.synonyms import (
+    MAX_HEADER_LENGTH,
+    candidates,
+    names_handle,
+    names_several_categories,
+)
 from penstock.catalog.mapping.tier_columns import mentions_discounts
 from penstock.catalog.products.row import Source
 from penstock.catalog.profiles.profile import IGNORED, ColumnRule, Profile
-from penstock.catalog.values.currencies import Rates
+from penstock.catalog.values.currencies import CODES, Rates
 from penstock.catalog.values.dimensions import sides_named
 from penstock.catalog.values.readers import REPEATING, Reader, Style, reader
 from penstock.catalog.values.result import NormalisedValue
@@ -20,6 +26,9 @@ from penstock.catalog.values.text import tidy_line
 from penstock.catalog.values.units import read_unit, unit_of
 from penstock.catalog.word_lists import words
 from penstock.model.errors import BadInput
+
+# `*Action(SiteID=UK|Currency=GBP)`: a setting of the whole file in the name of a column.
+_CURRENCY_SETTING = re.compile(r"(?<![A-Za-z])[Cc]urrency=(?P<code>[A-Z]{3})(?![A-Za-z])")
 
 # Cached values per column.
 MAX_CACHED_CELLS = 4_096
@@ -131,8 +140,14 @@ def compile_plan(
         targets,
         tuple(notes),
         _quoted_currency(steps, profile, decisions),
-        "sourceId" not in targets
-        and any(one.target == "variants.group" and names_handle(one.header) for one in steps),
+        "sourceId" not in targets and _are_rows_of_products(steps),
+    )
+
+
+def _are_rows_of_products(steps: Sequence[Step]) -> bool:
+    """Whether each row names its product by a handle, or is a combination of PrestaShop."""
+    return any(one.target == "variants.names" for one in steps) or any(
+        one.target == "variants.group" and names_handle(one.header) for one in steps
     )
 
 
@@ -176,6 +191,7 @@ def _style(profile: Profile, rule: ColumnRule, decision: ColumnDecision, header:
         decision.tax_included if rule.tax_included is None else rule.tax_included,
         sides_named(header) if target == "specifications.dimensions" else (),
         target == TIERS and mentions_discounts(header),
+        target == "category" and names_several_categories(header),
     )
 
 
@@ -202,6 +218,8 @@ def _only_currency(
             return decisions[index].currency
     named = set()
     for column in header:
+        if told := _CURRENCY_SETTING.search(column[:MAX_HEADER_LENGTH]):
+            return told["code"] if told["code"] in CODES else None
         found, hints = candidates(column)
         if hints.currency and any(one.target.startswith("price.") for one in found):
             named.add(hints.currency)

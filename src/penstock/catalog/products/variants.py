@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from penstock.catalog.fields import SIZE_COLUMN
 from penstock.catalog.products.plan import Plan
 from penstock.catalog.products.row import NormalisedRow
 from penstock.catalog.values.result import Problem, problem
@@ -17,13 +18,40 @@ _OPTIONS = (
     ("", "variants.color", "color"),
     ("", "variants.size", "size"),
 )
+# Attributes in a cell of names and values that are fields of the product.
+_ATTRIBUTES = {"manufacturer": "brand", "brand": "brand", "marke": "brand", "marque": "brand"}
+
+
+def use_attributes(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+    """Names and values in one cell: the brand, options of a variant, and custom fields."""
+    found: dict[str, str] = dict(parts.get("variants.attributes") or {})
+    for name in list(found):
+        target = _ATTRIBUTES.get(name.casefold())
+        if target is not None and target not in row.product:
+            row.product[target] = found.pop(name)
+            row.lineage[target] = row.lineage["variants.attributes"]
+    if found:
+        specifications = row.product.setdefault("specifications", {})
+        specifications["customFields"] = specifications.get("customFields", {}) | found
 
 
 def add_variant(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
     """Set the row's group and, if the row has options, its variant."""
-    group = parts.get("variants.group")
+    if "variants.listed" in parts:
+        # The variants are rows of their own, and this row is their parent.
+        row.product["variants"] = [
+            {"options": options, "identifiers": {"sku": sku}}
+            for sku, options in parts["variants.listed"]
+        ]
+        return
     options = _options(parts)
+    if _add_sizes(row, parts, options):
+        return
+    group = parts.get("variants.group")
     # Some shops write 0 where there is no parent.
+    if group in (None, "0") and "variants.listed" in plan.targets:
+        # Another row may list this one as its variant.
+        group = row.product.get("identifiers", {}).get("sku")
     if group is None or group == "0":
         if options:
             specifications = row.product.setdefault("specifications", {})
@@ -41,7 +69,34 @@ def _options(parts: dict[str, Any]) -> dict[str, str]:
         value = parts.get(value_part)
         if value is not None:
             options.setdefault(parts.get(name_part) or name, value)
+    names: Sequence[str] = parts.get("variants.names") or ()
+    values: Sequence[str] = parts.get("variants.values") or ()
+    if len(names) == len(values):
+        options |= dict(zip(names, values, strict=True))
     return options
+
+
+def _add_sizes(row: NormalisedRow, parts: dict[str, Any], options: dict[str, str]) -> bool:
+    """One variant for each size that has a stock in its own column."""
+    counts = {
+        found["size"]: count
+        for target, count in parts.items()
+        if (found := SIZE_COLUMN.fullmatch(target)) and isinstance(count, int)
+    }
+    if not counts:
+        return False
+    price = row.product.get("price")
+    variants = []
+    for size, count in counts.items():
+        status = "in_stock" if count else "out_of_stock"
+        variant: dict[str, Any] = {"options": {**options, "size": size}}
+        if price is not None:
+            variant["price"] = dict(price)
+        variants.append({**variant, "availability": {"status": status, "quantity": count}})
+    row.product["variants"] = variants
+    if "quantity" not in row.product.get("availability", {}):
+        _add_up_stock(row.product, variants, least=1)
+    return True
 
 
 def _variant(product: dict[str, Any], options: dict[str, str]) -> dict[str, Any]:
@@ -72,22 +127,39 @@ class GroupedProduct(NamedTuple):
 def group(members: Iterable[VariantRow]) -> list[GroupedProduct]:
     """One product per group, in the order of first rows; a row without a group is a product itself.
 
-    A row without a group whose SKU or id others name as their group is their parent.
+    A row without a group whose SKU or id others name as their group is their parent, and so is a
+    row that lists their SKUs as its variants.
     """
     taken = list(members)
     named = {member.group for member in taken if member.group is not None}
+    parents = {
+        sku: f"p{member.row}"
+        for member in taken
+        if member.group is None
+        for sku in listed_skus(member.product)
+        if sku in named
+    }
     families: dict[str, list[VariantRow]] = {}
     for member in taken:
-        families.setdefault(_group_key(member, named), []).append(member)
+        families.setdefault(_group_key(member, named, parents), []).append(member)
     return [_grouped(rows) for rows in families.values()]
 
 
-def _group_key(member: VariantRow, named: set[str]) -> str:
+def listed_skus(product: Mapping[str, Any]) -> list[str]:
+    """The SKUs of a product's variants."""
+    skus = (one.get("identifiers", {}).get("sku") for one in product.get("variants", ()))
+    return [sku for sku in skus if sku]
+
+
+def _group_key(member: VariantRow, named: set[str], parents: dict[str, str]) -> str:
     if member.group is not None:
-        return "g" + member.group
-    for own in (member.product.get("identifiers", {}).get("sku"), member.product.get("sourceId")):
-        if own in named:
-            return "g" + str(own)
+        return parents.get(member.group, "g" + member.group)
+    own_variants = (parents[sku] for sku in listed_skus(member.product) if sku in parents)
+    if (own := next(own_variants, None)) is not None:
+        return own
+    for name in (member.product.get("identifiers", {}).get("sku"), member.product.get("sourceId")):
+        if name in named:
+            return "g" + str(name)
     return f"r{member.row}"
 
 
@@ -98,16 +170,17 @@ def _grouped(rows: list[VariantRow]) -> GroupedProduct:
         (m for m in rows if m.group is None), next((m for m in rows if not m.continues), rows[0])
     )
     product = dict(parent.product)
-    variants: list[dict[str, Any]] = list(product.get("variants", ()))
+    variants: list[dict[str, Any]] = [dict(one) for one in product.get("variants", ())]
     images: list[dict[str, Any]] = [dict(image) for image in product.get("images", ())]
     for member in rows:
         if member is parent:
             continue
         own = member.product
-        if "variants" in own:
-            variants += own["variants"]
-        elif any(name in own for name in ("identifiers", "price")):
-            variants.append(_variant(own, {}))
+        if not _complete_listed(variants, own):
+            if "variants" in own:
+                variants += own["variants"]
+            elif any(name in own for name in ("identifiers", "price")):
+                variants.append(_variant(own, {}))
         seen = {image["url"] for image in images}
         images += [
             {**i, "type": "secondary"} for i in own.get("images", ()) if i["url"] not in seen
@@ -116,6 +189,7 @@ def _grouped(rows: list[VariantRow]) -> GroupedProduct:
         _inherit_names(variants)
         product["variants"] = variants
         _add_up_stock(product, variants)
+        _take_price(product, variants)
     if images:
         images[0]["type"] = "primary"
         product["images"] = images[:_IMAGES]
@@ -124,6 +198,27 @@ def _grouped(rows: list[VariantRow]) -> GroupedProduct:
         name = next((m.group for m in rows if m.group is not None), "")
         return GroupedProduct(order, product, (problem("VARIANT_WITHOUT_PARENT", value=name),))
     return GroupedProduct(order, product)
+
+
+def _complete_listed(variants: list[dict[str, Any]], own: dict[str, Any]) -> bool:
+    """Add the fields of a row to the variant that its parent lists with the same SKU."""
+    sku = own.get("identifiers", {}).get("sku")
+    for variant in variants if sku else ():
+        if variant.get("identifiers") == {"sku": sku} and "price" not in variant:
+            variant |= _variant(own, variant["options"])
+            return True
+    return False
+
+
+def _take_price(product: dict[str, Any], variants: Sequence[dict[str, Any]]) -> None:
+    """A parent without a price, or with 0, has the price of its first variant that has one."""
+    if product.get("price", {}).get("amount", "0").strip("0.") or "onRequest" in product.get(
+        "price", {}
+    ):
+        return
+    price = next((one["price"] for one in variants if one.get("price", {}).get("amount")), None)
+    if price is not None:
+        product["price"] = {**product.get("price", {}), **price}
 
 
 def _inherit_names(variants: list[dict[str, Any]]) -> None:
@@ -136,11 +231,13 @@ def _inherit_names(variants: list[dict[str, Any]]) -> None:
         }
 
 
-def _add_up_stock(product: dict[str, Any], variants: list[dict[str, Any]]) -> None:
+def _add_up_stock(
+    product: dict[str, Any], variants: Sequence[dict[str, Any]], least: int = 2
+) -> None:
     """The stock of the product is that of all its variants, where each says its own."""
     stocks = [variant.get("availability") or {} for variant in variants]
     counts = [stock.get("quantity") for stock in stocks]
-    if len(variants) < 2 or not all(isinstance(count, int) for count in counts):
+    if len(variants) < least or not all(isinstance(count, int) for count in counts):
         return
     best = next((stock for stock in stocks if stock.get("status") == "in_stock"), stocks[0])
     product["availability"] = {**best, "quantity": sum(counts)}

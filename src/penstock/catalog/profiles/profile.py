@@ -169,7 +169,7 @@ def likely_key(columns: Mapping[str, ColumnRule]) -> Key:
     """The identifier by which rows of these columns are distinguished."""
     filled = {rule.target for rule in columns.values()}
     handles = [name for name, rule in columns.items() if rule.target == "variants.group"]
-    if any(names_handle(name) for name in handles):
+    if any(names_handle(name) for name in handles) or "variants.names" in filled:
         return "sourceId"
     if "identifiers.sku" not in filled:
         if "sourceId" in filled:

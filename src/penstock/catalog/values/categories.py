@@ -41,6 +41,23 @@ def read_category(text: str) -> NormalisedValue:
     return read_line(text)._replace(value=[text.strip()])
 
 
+_LISTED = re.compile(r"(?<!\\),")
+
+
+def read_categories(text: str) -> NormalisedValue:
+    """The same for a column of several categories, whose paths are separated by commas; a comma
+    in a name is written `\\,`."""
+    if text.startswith("["):
+        return read_category(text)
+    paths: list[str] = []
+    confidence = 1.0
+    for piece in _LISTED.split(text[:2_000]):
+        read = read_category(piece.replace("\\,", ",").strip())
+        paths += [path for path in read.value or () if path not in paths]
+        confidence = min(confidence, read.confidence) if read.value else confidence
+    return NormalisedValue(paths[:MAX_PATHS], "category_paths", confidence) if paths else EMPTY
+
+
 def _read_paths(text: str, number: int) -> NormalisedValue:
     text = " ".join(text[:2_000].split()) if "\n" not in text else text[:2_000]
     signs = _SIGNS[number]

@@ -16,8 +16,10 @@ from penstock.catalog.values import (
     images,
     nested_variants,
     numbers,
+    option_cells,
     price_tiers,
     prices,
+    publication,
     text,
     units,
 )
@@ -40,13 +42,15 @@ class Style:
     tax_included: bool | None = None
     sides: tuple[str, ...] = ()
     off: bool = False  # the header mentions discounts
+    listed: bool = False  # a cell may contain several values, separated by commas
 
 
 # Kinds whose cells repeat, so that their values are cached.
 REPEATING = words(
     """
     category price per_unit currency unit pack tiers step percent tax_rate boolean availability
-    count quantity lead_time date rating weight length dimensions tags"""
+    count quantity lead_time date rating weight length dimensions tags published attributes
+    option_names option_values"""
 )
 
 
@@ -58,7 +62,7 @@ def reader(kind: str, style: Style) -> Reader:
         "text": text.read_text,
         "identifier": gtin.read_identifier,
         "gtin": gtin.read_gtin,
-        "category": categories.read_category,
+        "category": categories.read_categories if style.listed else categories.read_category,
         "price": lambda raw: prices.read_price(raw, price_style),
         "per_unit": lambda raw: prices.read_price(raw, price_style),
         "currency": lambda raw: currencies.read_currency(raw, style.currency),
@@ -86,6 +90,11 @@ def reader(kind: str, style: Style) -> Reader:
         "tags": categories.read_tags,
         "variants": nested_variants.read_variants,
         "custom": read_custom,
+        "published": publication.read_published,
+        "attributes": option_cells.read_attributes,
+        "listed_variants": option_cells.read_listed,
+        "option_names": option_cells.read_names,
+        "option_values": option_cells.read_values,
     }
     return made[kind]
 

@@ -28,7 +28,7 @@ from penstock.pipelines.extraction.matcher import (
     group_rows,
 )
 from penstock.pipelines.extraction.plan import plan_of, source_of
-from penstock.pipelines.extraction.rows import GROUP
+from penstock.pipelines.extraction.rows import GROUPS
 from penstock.pipelines.product_writes import find_candidates, written_outcome
 
 
@@ -56,7 +56,7 @@ def match_settings(job: Job) -> MatchSettings:
 
 def has_groups(job: Job) -> bool:
     """Whether rows can be variants of one product."""
-    return GROUP in plan_of(job)[0].targets
+    return not GROUPS.isdisjoint(plan_of(job)[0].targets)
 
 
 class NeededDocuments(Protocol):

@@ -41,12 +41,12 @@ from penstock.pipelines.extraction.plan import (
     today,
 )
 from penstock.pipelines.extraction.ranges import complete, prepare
-from penstock.pipelines.extraction.rows import GROUP, extract
+from penstock.pipelines.extraction.rows import GROUPS, extract
 from penstock.pipelines.extraction.summary import summary_of
 from penstock.pipelines.extraction.unique_rows import similar_rows
 
 # Incremented when the same file would give other products, so that cached results are not reused.
-_RESULTS = 4
+_RESULTS = 5
 # Products are dated with the start of the transaction that wrote them; none takes longer.
 _LONGEST_WRITE = timedelta(minutes=1)
 _LABELS = {"title": "title", "brand": "brand", "sku": "identifiers.sku"}
@@ -193,7 +193,7 @@ class Extraction(Pipeline):
         context: Mapping[str, Any], ctx: Context,
     ) -> bool:  # fmt: skip
         """Not for files with variants, whose rows depend on each other."""
-        grouped = any(one["target"] == GROUP for one in context["mapping"])
+        grouped = any(one["target"] in GROUPS for one in context["mapping"])
         return not grouped and await same_plan(job, header, context, ctx)
 
     async def has_same_outcome(

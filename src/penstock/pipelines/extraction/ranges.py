@@ -247,7 +247,9 @@ async def complete(job: Job, rows: RowRange, made: PreparedRows, ctx: Context) -
             # Another row of this range creates the product.
             stored.append(_ended_or_waiting(WAITS, parts, None))
             continue
-        created[id_] = NewProduct(row_no, id_, sku, gtin, products[n], lineages[n])
+        created[id_] = NewProduct(
+            row_no, id_, sku, gtin, products[n], lineages[n], _HIDDEN not in products[n]
+        )
         stored.append(_new_row(parts))
     if made.names:
         effects.append((first, NameRows(*zip(*made.names, strict=True))))
@@ -257,6 +259,8 @@ async def complete(job: Job, rows: RowRange, made: PreparedRows, ctx: Context) -
 
 
 _Parts = tuple[bytes, bytes, bytes]
+# No text contains this: the quotes of a text are escaped.
+_HIDDEN = b'"published":false'
 
 
 def _ended_or_waiting(kind: str, parts: _Parts, error: ItemError | None) -> StoredRow:

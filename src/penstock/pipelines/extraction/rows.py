@@ -12,6 +12,7 @@ from penstock.catalog.products.normalise import normalise
 from penstock.catalog.products.plan import Plan
 from penstock.catalog.products.row import NormalisedRow, RowProblem
 from penstock.catalog.products.validate import Validator
+from penstock.catalog.products.variants import listed_skus
 from penstock.formats.structure.layout import is_sum
 from penstock.model.effects import MAX_NAME_LENGTH, NameRow
 from penstock.model.errors import ItemError
@@ -22,7 +23,8 @@ from penstock.pipelines.extraction.plan import DEFAULT_SOURCE, plan_of
 _MAX_PROBLEMS = 50
 # The part of a row's checkpoint that the next stages always need.
 BRIEF = "brief"
-GROUP = "variants.group"
+# Columns by which rows are variants of one product.
+GROUPS = frozenset(("variants.group", "variants.listed"))
 # In rows with at least so many cells, a single text is a heading.
 MIN_ROW_CELLS = 4
 MIN_HEADING_LETTERS = 3
@@ -122,7 +124,7 @@ def _named(row: NormalisedRow, names: Identifiers, plan: Plan, seen: Sequence[st
         keys.append(f"{profile.key}:{key}")
     if row.group is not None:
         keys.append(f"group:{row.group}")
-    elif GROUP in plan.targets:
+    elif not GROUPS.isdisjoint(plan.targets):
         keys += [f"parent:{name}" for name in own_names(row.product)]
     named = list(dict.fromkeys((*(one[:MAX_NAME_LENGTH] for one in keys), *seen)))
     filled = completeness(row.product) if profile.winner == "most_complete" else 0
@@ -130,6 +132,9 @@ def _named(row: NormalisedRow, names: Identifiers, plan: Plan, seen: Sequence[st
 
 
 def own_names(product: Mapping[str, Any]) -> list[str]:
-    """Names by which variants may refer to this product as their parent."""
-    names = (product.get("identifiers", {}).get("sku"), product.get("sourceId"))
+    """Names by which variants may refer to this product as their parent, and the SKUs that it
+    lists as its variants."""
+    names = (
+        product.get("identifiers", {}).get("sku"), product.get("sourceId"), *listed_skus(product)
+    )  # fmt: skip
     return list(dict.fromkeys(name for name in names if name))

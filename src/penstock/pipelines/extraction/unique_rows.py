@@ -18,7 +18,7 @@ from zlib import crc32
 from penstock.catalog.products.plan import Plan
 from penstock.model.pipeline import Job
 from penstock.pipelines.extraction.plan import plan_of
-from penstock.pipelines.extraction.rows import GROUP
+from penstock.pipelines.extraction.rows import GROUPS
 
 # With more similar rows, or a larger share, it is cheaper to let all rows wait.
 _MAX_SIMILAR_ROWS = 20_000
@@ -38,7 +38,7 @@ def letters_and_digits(text: str) -> bytes:
 def key_column(plan: Plan) -> int | None:
     """The cell that contains the key as it is written; None if there is none, or if rows can be
     variants of each other. GTINs are normalised too much, and an id may come from other cells."""
-    if plan.profile.key != "sku" or GROUP in plan.targets:
+    if plan.profile.key != "sku" or not GROUPS.isdisjoint(plan.targets):
         return None
     return next((step.column for step in plan.steps if step.target == "identifiers.sku"), None)
 

@@ -11,6 +11,7 @@ from penstock.model.effects import (
 )
 from penstock.model.ids import new_ids
 from penstock.store.copy_format import (
+    bool_field,
     copy_rows,
     int4_field,
     int8_field,
@@ -23,6 +24,7 @@ from penstock.store.database import Connection
 
 _PRODUCT = (
     "id", "org_id", "source", "source_id", "sku", "gtin", "data", "lineage", "job_id", "row_no",
+    "published",
 )  # fmt: skip
 _CHANGE = ("job_id", "product_id", "org_id", "row_no", "version")
 
@@ -50,7 +52,7 @@ class NewProducts(EffectWriter):
             b"".join((
                 product_id, org, text_field(source), text_field(one.source_id),
                 text_field(one.sku), text_field(one.gtin), jsonb_field(one.data),
-                json_field(one.lineage), job, int4_field(one.row_no),
+                json_field(one.lineage), job, int4_field(one.row_no), bool_field(one.published),
             ))
             for product_id, (source, one) in zip(ids, new, strict=True)
         )  # fmt: skip

@@ -12,7 +12,8 @@ CROSS JOIN LATERAL (
 -- name: insert_products
 -- Insert new products, as given or from their row's checkpoint. Products that exist by now are left out.
 INSERT INTO products (id, org_id, source, source_id, sku, gtin, published, data, lineage, job_id, row_no)
-SELECT n.id, $1, n.source, n.source_id, n.sku, n.gtin, n.published,
+SELECT n.id, $1, n.source, n.source_id, n.sku, n.gtin,
+       n.published AND coalesce(i.normalized->'product'->>'published', 'true') <> 'false',
        coalesce(n.data::jsonb, (i.normalized->'product')::jsonb),
        coalesce(n.lineage::json, i.normalized->'lineage'), $2, n.row_no
 FROM (SELECT * FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::boolean[],

@@ -1,0 +1,112 @@
+"""Exports of shop systems are read by their own rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks.gold.run import products_of
+
+from penstock.catalog.values.categories import read_categories
+from penstock.catalog.values.option_cells import read_attributes, read_listed, read_names
+
+
+def products(tmp_path: Path, text: str) -> list[dict[str, Any]]:
+    path = tmp_path / "export.csv"
+    path.write_text(text, "utf-8")
+    return products_of(path)
+
+
+MAGENTO = (
+    "sku,attribute_set_code,product_type,categories,name,price,special_price,special_price_to_date,"
+    "qty,is_in_stock,weight,product_online,additional_attributes,configurable_variations\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "values"),
+    [("Pantalon", "taille", ("38", "40")), ("Hose", "groesse", ("48", "50")),
+     ("Trousers", "size", ("M", "L"))],
+)  # fmt: skip
+def test_variants_listed_by_their_parent(
+    tmp_path: Path, name: str, option: str, values: tuple[str, str]
+) -> None:
+    """The parent comes after its variants, and another product is between them."""
+    first, second = values
+    text = (
+        MAGENTO
+        + f'P-1,Top,simple,A/B,{name}-1,20.00,,,3,1,1,1,"{option}={first},manufacturer=Oyo",\n'
+        + "X-1,Top,simple,A,Rug,9.00,,,1,1,1,1,manufacturer=Oyo,\n"
+        + f'P-2,Top,simple,A/B,{name}-2,22.00,,,4,1,1,1,"{option}={second},manufacturer=Oyo",\n'
+        + f"P,Top,configurable,A/B,{name},,,,0,1,,2,manufacturer=Oyo,"
+        + f'"sku=P-1,{option}={first}|sku=P-2,{option}={second}"\n'
+    )
+    found = {one["title"]: one for one in products(tmp_path, text)}
+    assert set(found) == {name, "Rug"}
+    parent = found[name]
+    assert [one["options"] for one in parent["variants"]] == [{option: first}, {option: second}]
+    assert [one["price"]["amount"] for one in parent["variants"]] == ["20.00", "22.00"]
+    assert parent["availability"]["quantity"] == 7
+    assert parent["price"]["amount"] == "20.00"
+    assert parent["published"] is False
+    assert parent["brand"] == "Oyo"
+    assert "variants" not in found["Rug"]
+
+
+@pytest.mark.parametrize(
+    ("price", "sale", "until", "expected"),
+    [("34.00", "29.00", "", ("29.00", "34.00")), ("34.00", "", "", ("34.00", None)),
+     ("34.00", "40.00", "", ("34.00", None)), ("34.00", "29.00", "2020-01-31", ("34.00", None))],
+)  # fmt: skip
+def test_a_sale_price(
+    tmp_path: Path, price: str, sale: str, until: str, expected: tuple[str, str | None]
+) -> None:
+    """A reduced price is the price, and the usual one compareAt; with a period it may be over."""
+    text = MAGENTO + f"B-1,Bag,simple,A,Bag,{price},{sale},{until},1,1,1,1,,\n"
+    (one,) = products(tmp_path, text)
+    assert (one["price"]["amount"], one["price"].get("compareAt")) == expected
+
+
+@pytest.mark.parametrize(
+    ("head", "rows"),
+    [("Art.-Nr.;Bezeichnung;Listenpreis;Rabatt %", ("200,00;15 %", "9,99;33,3")),
+     ("Codice;Descrizione;Prezzo di listino;Sconto %", ("200,00;15", "9,99;33,3%")),
+     ("Kod;Nazwa;Cena katalogowa;Rabat", ("200,00;15", "9,99;33,3"))],
+)  # fmt: skip
+def test_a_discount_on_the_list_price(tmp_path: Path, head: str, rows: tuple[str, str]) -> None:
+    lines = [head, *(f"K-{n};Lampa {n} abc;{row}" for n, row in enumerate(rows))]
+    first, second = products(tmp_path, "\n".join(lines))
+    assert (first["price"]["list"], first["price"]["amount"]) == ("200.00", "170.00")
+    assert first["price"]["discount"] == 15
+    assert (second["price"]["list"], second["price"]["amount"]) == ("9.99", "6.66")
+
+
+def test_an_unreadable_discount_gives_no_price(tmp_path: Path) -> None:
+    text = "SKU;Name;List price;Discount %\nA-1;Lamp;20.00;call us\nA-2;Rug;10.00;5\n"
+    found = products(tmp_path, text)
+    assert [one["price"].get("amount") for one in found] == [None, "9.50"]
+
+
+def test_cells_of_options() -> None:
+    assert read_attributes("a=1,note=x, y and z,b=2").value == {
+        "a": "1",
+        "note": "x, y and z",
+        "b": "2",
+    }
+    assert read_attributes("no pairs").value is None
+    assert read_listed("sku=A,size=S|sku=B,size=M").value == (
+        ("A", {"size": "S"}),
+        ("B", {"size": "M"}),
+    )
+    assert read_listed("A,B").value == (("A", {}), ("B", {}))
+    assert read_names("Color:color:0,Size:select:1").value == ("Color", "Size")
+
+
+@pytest.mark.parametrize(
+    ("cell", "paths"),
+    [("Clothing > Shirts, Sale", ["Clothing > Shirts", "Sale"]), ("a,b", ["a", "b"]),
+     ("Home\\, Garden > Tools", ["Home, Garden > Tools"]), ("A/B,A", ["A > B", "A"])],
+)  # fmt: skip
+def test_several_categories(cell: str, paths: list[str]) -> None:
+    assert read_categories(cell).value == paths
