@@ -107,6 +107,23 @@ async def test_each_complete_file_becomes_one_job(
     assert (await client.get("/api/products")).json()["items"][0]["source"] == "acme"
 
 
+async def test_a_taken_file_is_renamed_and_not_taken_again(
+    client: httpx2.AsyncClient, root: Path, db: Database
+) -> None:
+    watcher = await made(client, root, then="rename", pattern="*")
+    for content in (CSV, CSV + b"3,Saw,1\n"):
+        write(root / "goods.csv", content)
+        await scanned(client, watcher)
+        await settle(db)
+        found = await scanned(client, watcher)
+        assert (found.found, found.submitted) == (1, 1)
+    names = ["goods.csv (2).taken", "goods.csv.taken"]
+    assert sorted(path.name for path in root.iterdir()) == names
+    await settle(db)
+    again = await scanned(client, watcher)
+    assert (again.found, again.submitted) == (0, 0)
+
+
 async def test_a_file_that_grows_is_not_taken(
     client: httpx2.AsyncClient, root: Path, db: Database
 ) -> None:

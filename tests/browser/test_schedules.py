@@ -59,6 +59,46 @@ async def test_a_schedule_is_made_run_paused_and_deleted(visit: Visit) -> None:
         await expect(page.get_by_role("heading", name="No schedules yet")).to_be_visible()
 
 
+async def test_a_schedule_is_edited(visit: Visit) -> None:
+    page = await visit("/schedules")
+    await page.get_by_role("button", name="New schedule").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Name").fill("Night crawl")
+    await dialog.get_by_label("What it does").select_option("crawl")
+    await dialog.get_by_label("Company").fill("acme")
+    await dialog.get_by_label("Addresses").fill("https://a.example/1\nhttps://a.example/2")
+    await dialog.get_by_role("button", name="Create").click()
+    await expect(dialog.get_by_text("one sitemap")).to_be_visible()
+    await dialog.get_by_label("Pages").select_option("urls")
+    await dialog.get_by_role("button", name="Create").click()
+    await page.get_by_role("button", name="Show Night crawl").click()
+    await page.get_by_role("button", name="Edit").click()
+    form = page.get_by_role("dialog", name="Edit Night crawl")
+    await expect(form.get_by_label("Addresses")).to_have_value(
+        "https://a.example/1\nhttps://a.example/2"
+    )
+    await form.get_by_label("What it does").select_option("export")
+    await form.get_by_label("Format").select_option("xlsx")
+    await form.get_by_label("Send to").select_option("url")
+    await form.get_by_label("Address").fill("https://files.example/upload")
+    await form.get_by_label("Runs", exact=True).select_option("once")
+    await form.get_by_label("When").fill("2031-05-06T07:08")
+    assert await violations(page) == []
+    await shot(page, "schedule-edit")
+    await form.get_by_role("button", name="Save").click()
+    await expect(page.get_by_text("The schedule is saved")).to_be_visible()
+    await expect(page.get_by_text("products as XLSX to files.example").first).to_be_visible()
+    shown = page.get_by_role("dialog")
+    await expect(shown.get_by_text("2031")).to_have_count(1)
+    await shown.get_by_role("button", name="Delete").click()
+    await (
+        page.get_by_role("dialog", name="Delete Night crawl?")
+        .get_by_role("button", name="Delete")
+        .click()
+    )
+    await expect(page.get_by_role("heading", name="No schedules yet")).to_be_visible()
+
+
 async def test_retention_is_changed_by_admins(visit: Visit) -> None:
     page = await visit("/settings/retention", role="admin")
     rows = page.get_by_role("row", name="Rows and results")

@@ -67,6 +67,18 @@ async def test_a_folder_is_watched(
     if shots:
         await page.screenshot(path=f"{shots}/watchers-{theme}-{width}.png")
     await card.get_by_role("button", name=f"More for {name}").click()
+    await page.get_by_role("menuitem", name="Edit").click()
+    form = page.get_by_role("dialog", name=f"Edit {name}")
+    await expect(form.get_by_label("Source (optional)")).to_have_value("acme")
+    await form.get_by_label("Taken files").select_option("rename")
+    await form.get_by_label("Seconds between scans").fill("3600")
+    assert await violations(page) == []
+    if shots:
+        await page.screenshot(path=f"{shots}/watcher-edit-{theme}-{width}.png")
+    await form.get_by_role("button", name="Save").click()
+    await expect(card.get_by_text("every 3,600 s")).to_be_visible()
+    await expect(card.get_by_text("Rename them to NAME.taken")).to_be_visible()
+    await card.get_by_role("button", name=f"More for {name}").click()
     await page.get_by_role("menuitem", name="Pause").click()
     await expect(card.get_by_text("Paused", exact=True)).to_be_visible()
     await card.get_by_role("button", name=f"More for {name}").click()

@@ -66,6 +66,14 @@ def s3_server(port: int = 0) -> Iterator[str]:
         server.stop()
 
 
+class OldFtpHandler(FTPHandler):  # type: ignore[misc]
+    """A server that has neither MLSD nor MLST."""
+
+    proto_cmds = {
+        name: value for name, value in FTPHandler.proto_cmds.items() if not name.startswith("MLS")
+    }
+
+
 @contextmanager
 def ftp_server(
     folder: Path, certificate: Path | None = None, handler: type[FTPHandler] | None = None

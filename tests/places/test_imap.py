@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import imaplib
 import socket
+import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing, suppress
 from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
-from tests.places.servers import all_places, place
+from tests.places.servers import all_places, make_certificate, place
 
 from penstock.model.errors import NotAllowed, NotThere, PermanentError
 from penstock.model.places.names import matches
@@ -48,6 +50,56 @@ def port() -> Iterator[int]:
             time.sleep(0.05)
         yield port
         server.kill()
+
+
+@asynccontextmanager
+async def behind_tls(port: int, certificate: Path) -> AsyncIterator[int]:
+    """The port of a server that ends TLS before the mail server."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+
+    async def forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            while piece := await reader.read(65536):
+                writer.write(piece)
+                await writer.drain()
+        writer.close()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        inner, outer = await asyncio.open_connection("127.0.0.1", port)
+        await asyncio.gather(forward(reader, outer), forward(inner, writer))
+
+    open_connections: set[asyncio.Task[None]] = set()
+
+    def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(serve(reader, writer))
+        open_connections.add(task)
+
+    server = await asyncio.start_server(begin, "127.0.0.1", 0, ssl=context)
+    async with server:
+        yield int(server.sockets[0].getsockname()[1])
+        for task in open_connections:
+            task.cancel()
+        await asyncio.gather(*open_connections, return_exceptions=True)
+
+
+async def test_a_mailbox_over_tls(port: int, tmp_path: Path) -> None:
+    send(port, mail(("over-tls.csv", b"sku\n1\n")))
+    trusted = make_certificate(tmp_path / "tls.pem")
+    places = all_places(tmp_path)
+    async with behind_tls(port, tmp_path / "tls.pem") as secure:
+        address = f"imaps://127.0.0.1:{secure}/Sent"
+        async with places.open(
+            place(PlaceKind.IMAP, address, certificate=trusted, **USER)
+        ) as there:
+            [found] = [
+                one for one in (await there.list()).files if matches("over-tls*.csv", one.name)
+            ]
+            assert b"".join([piece async for piece in there.read(found)]) == b"sku\n1\n"
+        with pytest.raises(PermanentError) as refused:
+            async with places.open(place(PlaceKind.IMAP, address, **USER)) as there:
+                await there.list()
+        assert "certificate" in refused.value.message
 
 
 def mail(*attachments: tuple[str, bytes]) -> bytes:

@@ -10,6 +10,7 @@ import pytest
 from tests.places.servers import (
     KEYS,
     USER,
+    OldFtpHandler,
     all_places,
     ftp_server,
     make_certificate,
@@ -22,7 +23,7 @@ from penstock.model.errors import NotThere
 from penstock.model.places.ports import Place, PlaceAddress, PlaceKind, PlaceLimits
 from penstock.places.registry import AllPlaces
 
-KINDS = ("folder", "s3", "ftp", "ftps", "sftp")
+KINDS = ("folder", "s3", "ftp", "old ftp", "ftps", "sftp")
 
 
 @pytest.fixture(params=KINDS)
@@ -42,6 +43,9 @@ async def opened(
                 await _make_bucket(places, address)
             case "ftp":
                 port = stack.enter_context(ftp_server(folder))
+                address = place(PlaceKind.FTP, f"ftp://127.0.0.1:{port}/in", **USER)
+            case "old ftp":
+                port = stack.enter_context(ftp_server(folder, handler=OldFtpHandler))
                 address = place(PlaceKind.FTP, f"ftp://127.0.0.1:{port}/in", **USER)
             case "ftps":
                 trusted = make_certificate(tmp_path / "tls.pem")
@@ -94,6 +98,8 @@ async def test_put_list_read_move_delete(opened: tuple[AllPlaces, PlaceAddress])
         assert await there.move(deep[1], "done/ä goods.csv") == "done/ä goods.csv"
         assert (await there.list()).files == []
         await there.put("ä goods.csv", pieces(b"new\n"))
+        [again] = (await there.list()).files
+        assert await there.move(again, "ä goods.csv.taken") == "ä goods.csv.taken"
         [again] = (await there.list()).files
         assert await there.move(again, "done/ä goods.csv") == "done/ä goods (2).csv"
         assert await content(there, "done/ä goods.csv") == b"sku,x\n2,3\n"

@@ -8056,7 +8056,7 @@ export interface components {
              * Then
              * @enum {string}
              */
-            then: "keep" | "move" | "delete";
+            then: "keep" | "move" | "rename" | "delete";
             /**
              * Completeby
              * @enum {string}
@@ -32300,11 +32300,11 @@ export interface operations {
                     pattern?: string;
                     /**
                      * Then
-                     * @description What happens to a file after its job was created: `move` puts it into the folder `done`.
+                     * @description What happens to a file after its job was created: `move` puts it into the folder `done`, `rename` adds `.taken` to its name.
                      * @default keep
                      * @enum {string}
                      */
-                    then?: "keep" | "move" | "delete";
+                    then?: "keep" | "move" | "rename" | "delete";
                     /**
                      * Completeby
                      * @description When a file is complete: its size and time have not changed for a while, or there is a file `NAME.done` beside it.
@@ -32819,9 +32819,9 @@ export interface operations {
                     pattern?: string | null;
                     /**
                      * Then
-                     * @description What happens to a file after its job was created: `move` puts it into the folder `done`.
+                     * @description What happens to a file after its job was created: `move` puts it into the folder `done`, `rename` adds `.taken` to its name.
                      */
-                    then?: ("keep" | "move" | "delete") | null;
+                    then?: ("keep" | "move" | "rename" | "delete") | null;
                     /**
                      * Completeby
                      * @description When a file is complete: its size and time have not changed for a while, or there is a file `NAME.done` beside it.

@@ -76,6 +76,7 @@ export const CHOICES: WatcherKind[] = ["folder", "s3", "sftp", "ftp", "imap"];
 export const THEN: Record<Watcher["then"], string> = {
   keep: "Keep them",
   move: "Move them to done/",
+  rename: "Rename them to NAME.taken",
   delete: "Delete them",
 };
 

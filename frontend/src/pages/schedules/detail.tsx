@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Pause, Play, Trash2, Zap } from "lucide-react";
+import { Pause, Pencil, Play, Trash2, Zap } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/button";
 import { Confirm, Dialog } from "../../components/dialog";
@@ -18,6 +18,7 @@ import {
   type ScheduleRun,
   scheduleQuery,
 } from "../../lib/schedules";
+import { ScheduleEditor } from "./editor";
 
 /** One schedule: its next runs, its newest runs, and what can be done with it. */
 export function ScheduleDetail({ id, onClose }: { id: string; onClose: () => void }) {
@@ -44,6 +45,7 @@ export function ScheduleDetail({ id, onClose }: { id: string; onClose: () => voi
 function Body({ schedule, onClose }: { schedule: FullSchedule; onClose: () => void }) {
   const queries = useQueryClient();
   const [deleting, setDeleting] = useState(false);
+  const [editing, setEditing] = useState(false);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const path = { params: { path: { schedule_id: schedule.id } } };
@@ -100,7 +102,10 @@ function Body({ schedule, onClose }: { schedule: FullSchedule; onClose: () => vo
               <Play aria-hidden /> Resume
             </Button>
           )}
-          <Button size="sm" className="ml-auto" onClick={() => setDeleting(true)}>
+          <Button size="sm" className="ml-auto" onClick={() => setEditing(true)}>
+            <Pencil aria-hidden /> Edit
+          </Button>
+          <Button size="sm" onClick={() => setDeleting(true)}>
             <Trash2 aria-hidden /> Delete
           </Button>
         </div>
@@ -129,6 +134,17 @@ function Body({ schedule, onClose }: { schedule: FullSchedule; onClose: () => vo
           ))}
         </ul>
       </section>
+      {editing && (
+        <ScheduleEditor
+          schedule={schedule}
+          onClose={() => setEditing(false)}
+          onSaved={() => {
+            setEditing(false);
+            toast.success("The schedule is saved");
+            void queries.invalidateQueries({ queryKey: ["schedules"] });
+          }}
+        />
+      )}
       <Confirm
         open={deleting}
         onOpenChange={() => setDeleting(false)}

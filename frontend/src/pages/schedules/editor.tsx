@@ -1,14 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Field, Input, Select, Textarea } from "../../components/field";
+import { Field, Input, Select } from "../../components/field";
 import { FormDialog } from "../../components/form-dialog";
 import { client, ok } from "../../lib/api";
-import { KINDS, timeZones } from "../../lib/schedules";
+import { KINDS, type Schedule, timeZones } from "../../lib/schedules";
+import { ActionFields, actionOf } from "./action-fields";
 
-const EXAMPLES: Record<string, string> = {
-  crawl: '{"companies": [{"company": "acme", "sitemap": "https://acme.example/sitemap.xml"}]}',
-  export: '{"what": "products", "format": "csv", "to": {"url": "https://example.com/upload"}}',
-};
 const OFTEN = [
   ["0 6 * * *", "every day at 6:00"],
   ["0 6 * * MON-FRI", "every working day at 6:00"],
@@ -18,29 +15,47 @@ const OFTEN = [
   ["0 5 1 * *", "on the first day of each month at 5:00"],
 ] as const;
 
-/** A new schedule, with its next runs as the cron expression is written. */
-export function ScheduleEditor({ onClose, onSaved }: { onClose: () => void; onSaved: () => void }) {
-  const [kind, setKind] = useState("file");
-  const [cron, setCron] = useState("0 6 * * *");
-  const [zone, setZone] = useState(timeZones()[0] ?? "UTC");
+interface Props {
+  /** The one to change; none: a new one. */
+  schedule?: Schedule;
+  onClose: () => void;
+  onSaved: () => void;
+}
+
+/** A schedule, with its next runs as the cron expression is written. */
+export function ScheduleEditor({ schedule, onClose, onSaved }: Props) {
+  const [kind, setKind] = useState(String(schedule?.action.kind ?? "file"));
+  const [once, setOnce] = useState(schedule?.cron === null);
+  const [cron, setCron] = useState(schedule?.cron ?? "0 6 * * *");
+  const [zone, setZone] = useState(schedule?.timeZone ?? timeZones()[0] ?? "UTC");
   const save = async (form: FormData) => {
     const text = (name: string) => String(form.get(name) ?? "").trim();
-    await ok(
-      client.POST("/api/schedules", {
-        body: {
-          name: text("name"),
-          cron,
-          timeZone: zone,
-          catchUp: text("catchUp") as "once" | "all" | "none",
-          action: actionOf(kind, text),
-        },
-      }),
-    );
+    const body = {
+      name: text("name"),
+      ...(once ? { at: new Date(text("at")).toISOString() } : { cron }),
+      timeZone: zone,
+      catchUp: text("catchUp") as Schedule["catchUp"],
+      pauseAfter: Number(text("pauseAfter")),
+      action: actionOf(kind, text, schedule?.action),
+    };
+    if (schedule) {
+      const params = { path: { schedule_id: schedule.id } };
+      await ok(client.PUT("/api/schedules/{schedule_id}", { params, body }));
+    } else {
+      await ok(client.POST("/api/schedules", { body }));
+    }
     onSaved();
   };
   return (
-    <FormDialog title="New schedule" action="Create" onClose={onClose} onSave={save}>
-      <Field label="Name">{(ids) => <Input {...ids} name="name" required maxLength={100} />}</Field>
+    <FormDialog
+      title={schedule ? `Edit ${schedule.name}` : "New schedule"}
+      action={schedule ? "Save" : "Create"}
+      onClose={onClose}
+      onSave={save}
+    >
+      <Field label="Name">
+        {(ids) => <Input {...ids} name="name" required maxLength={100} defaultValue={schedule?.name} />}
+      </Field>
       <Field label="What it does">
         {(ids) => (
           <Select {...ids} value={kind} onChange={(event) => setKind(event.target.value)}>
@@ -52,7 +67,66 @@ export function ScheduleEditor({ onClose, onSaved }: { onClose: () => void; onSa
           </Select>
         )}
       </Field>
-      <ActionFields kind={kind} />
+      <ActionFields key={kind} kind={kind} action={schedule?.action} />
+      <Field label="Runs">
+        {(ids) => (
+          <Select
+            {...ids}
+            value={once ? "once" : "often"}
+            onChange={(event) => setOnce(event.target.value === "once")}
+          >
+            <option value="often">Again and again</option>
+            <option value="once">Once</option>
+          </Select>
+        )}
+      </Field>
+      {once ? (
+        <Field label="When" hint="In the time zone of this browser.">
+          {(ids) => (
+            <Input {...ids} name="at" type="datetime-local" required defaultValue={localTime(schedule?.at)} />
+          )}
+        </Field>
+      ) : (
+        <CronFields cron={cron} zone={zone} onCron={setCron} onZone={setZone} />
+      )}
+      <div className="grid gap-3 sm:grid-cols-2">
+        <Field label="Missed runs" hint="If no process ran at the due time.">
+          {(ids) => (
+            <Select {...ids} name="catchUp" defaultValue={schedule?.catchUp ?? "once"}>
+              <option value="once">run the newest one</option>
+              <option value="all">run all of them</option>
+              <option value="none">leave them out</option>
+            </Select>
+          )}
+        </Field>
+        <Field label="Pause after failures" hint="In a row; 0: never.">
+          {(ids) => (
+            <Input
+              {...ids}
+              name="pauseAfter"
+              type="number"
+              min={0}
+              max={1000}
+              required
+              defaultValue={schedule?.pauseAfter ?? 5}
+            />
+          )}
+        </Field>
+      </div>
+    </FormDialog>
+  );
+}
+
+interface CronProps {
+  cron: string;
+  zone: string;
+  onCron: (cron: string) => void;
+  onZone: (zone: string) => void;
+}
+
+function CronFields({ cron, zone, onCron, onZone }: CronProps) {
+  return (
+    <>
       <Field label="How often" hint={<NextRuns cron={cron} zone={zone} />}>
         {(ids) => (
           <Input
@@ -63,7 +137,7 @@ export function ScheduleEditor({ onClose, onSaved }: { onClose: () => void; onSa
             maxLength={200}
             spellCheck={false}
             className="font-mono"
-            onChange={(event) => setCron(event.target.value)}
+            onChange={(event) => onCron(event.target.value)}
           />
         )}
       </Field>
@@ -76,97 +150,22 @@ export function ScheduleEditor({ onClose, onSaved }: { onClose: () => void; onSa
       </datalist>
       <Field label="Time zone">
         {(ids) => (
-          <Select {...ids} value={zone} onChange={(event) => setZone(event.target.value)}>
+          <Select {...ids} value={zone} onChange={(event) => onZone(event.target.value)}>
             {timeZones().map((one) => (
               <option key={one}>{one}</option>
             ))}
           </Select>
         )}
       </Field>
-      <Field label="Missed runs" hint="If no process ran at the due time.">
-        {(ids) => (
-          <Select {...ids} name="catchUp" defaultValue="once">
-            <option value="once">run the newest one</option>
-            <option value="all">run all of them</option>
-            <option value="none">leave them out</option>
-          </Select>
-        )}
-      </Field>
-    </FormDialog>
+    </>
   );
 }
 
-function ActionFields({ kind }: { kind: string }) {
-  switch (kind) {
-    case "file":
-      return (
-        <>
-          <Field label="Address of the file">
-            {(ids) => <Input {...ids} name="url" type="url" required maxLength={2000} />}
-          </Field>
-          <Field label="Profile (optional)">
-            {(ids) => <Input {...ids} name="profile" maxLength={100} />}
-          </Field>
-        </>
-      );
-    case "shop":
-      return <Connections />;
-    case "research":
-      return <Field label="Query">{(ids) => <Input {...ids} name="query" required maxLength={500} />}</Field>;
-    case "scan":
-      return <p className="text-sm text-ink-2">All watched places of your org are scanned.</p>;
-    default:
-      return (
-        <Field label="Action" hint="As JSON; docs/howto/schedule.md lists the fields.">
-          {(ids) => (
-            <Textarea
-              {...ids}
-              key={kind}
-              name="json"
-              required
-              spellCheck={false}
-              className="font-mono text-xs"
-              defaultValue={EXAMPLES[kind]}
-            />
-          )}
-        </Field>
-      );
-  }
-}
-
-function Connections() {
-  const found = useQuery({
-    queryKey: ["connections", "of schedules"],
-    queryFn: async ({ signal }) => (await ok(client.GET("/api/connections", { signal }))).items,
-  });
-  return (
-    <Field label="Shop" hint="What changed since the last import is imported.">
-      {(ids) => (
-        <Select {...ids} name="connectionId" required>
-          {(found.data ?? []).map((one) => (
-            <option key={one.id} value={one.id}>
-              {one.name}
-            </option>
-          ))}
-        </Select>
-      )}
-    </Field>
-  );
-}
-
-function actionOf(kind: string, text: (name: string) => string): Record<string, unknown> {
-  switch (kind) {
-    case "file":
-      return { kind, url: text("url"), ...(text("profile") ? { profile: text("profile") } : {}) };
-    case "shop":
-      return { kind, connectionId: text("connectionId") };
-    case "research":
-      return { kind, query: text("query") };
-    case "scan":
-      return { kind };
-    default:
-      return { kind, ...(JSON.parse(text("json")) as Record<string, unknown>) };
-  }
+/** A time as an input of the browser takes it. */
+function localTime(at: string | null | undefined): string | undefined {
+  if (!at) return undefined;
+  const time = new Date(at);
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 function NextRuns({ cron, zone }: { cron: string; zone: string }) {

@@ -1,5 +1,15 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { Files, KeyRound, MoreHorizontal, Pause, Play, PlugZap, RefreshCw, Trash2 } from "lucide-react";
+import {
+  Files,
+  KeyRound,
+  MoreHorizontal,
+  Pause,
+  Pencil,
+  Play,
+  PlugZap,
+  RefreshCw,
+  Trash2,
+} from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/button";
 import { Confirm } from "../../components/dialog";
@@ -14,6 +24,7 @@ import { client, ok } from "../../lib/api";
 import { count } from "../../lib/format";
 import { credentialsOf, KINDS, lookOf, THEN, type Watcher } from "../../lib/watchers";
 import { CredentialFields } from "./credentials";
+import { WatcherForm } from "./watcher-form";
 
 interface Props {
   watcher: Watcher;
@@ -26,7 +37,7 @@ export function WatcherCard({ watcher, canWrite, onFiles }: Props) {
   const queries = useQueryClient();
   const [busy, setBusy] = useState<"test" | "scan" | null>(null);
   const [error, setError] = useState<unknown>(null);
-  const [asking, setAsking] = useState<"rotate" | "delete" | null>(null);
+  const [asking, setAsking] = useState<"edit" | "rotate" | "delete" | null>(null);
   const params = { path: { watcher_id: watcher.id } };
   const again = () => queries.invalidateQueries({ queryKey: ["watchers"] });
   const run = async (what: "test" | "scan" | null, act: () => Promise<unknown>) => {
@@ -117,6 +128,9 @@ export function WatcherCard({ watcher, canWrite, onFiles }: Props) {
             <MenuItem icon={watcher.enabled ? Pause : Play} onSelect={() => void enable(!watcher.enabled)}>
               {watcher.enabled ? "Pause" : "Resume"}
             </MenuItem>
+            <MenuItem icon={Pencil} onSelect={() => setAsking("edit")}>
+              Edit
+            </MenuItem>
             {KINDS[watcher.kind].fields.length > 0 && (
               <MenuItem icon={KeyRound} onSelect={() => setAsking("rotate")}>
                 Replace credentials
@@ -129,6 +143,16 @@ export function WatcherCard({ watcher, canWrite, onFiles }: Props) {
           </Menu>
         )}
       </footer>
+      {asking === "edit" && (
+        <WatcherForm
+          watcher={watcher}
+          onClose={() => setAsking(null)}
+          onSaved={() => {
+            setAsking(null);
+            void again();
+          }}
+        />
+      )}
       {asking === "rotate" && (
         <FormDialog
           title={`Replace the credentials of ${watcher.name}`}

@@ -14,7 +14,7 @@ import { useCanWrite } from "../../lib/session";
 import { watchersQuery } from "../../lib/watchers";
 import { WatcherCard } from "./card";
 import { FilesDrawer } from "./files";
-import { NewWatcher } from "./new-watcher";
+import { WatcherForm } from "./watcher-form";
 
 /** Places that are scanned for new files. */
 export default function Watchers() {
@@ -86,9 +86,9 @@ export default function Watchers() {
       </ul>
       {shown && <FilesDrawer watcher={shown} canWrite={canWrite} onClose={() => show()} />}
       {adding && (
-        <NewWatcher
+        <WatcherForm
           onClose={() => setAdding(false)}
-          onMade={() => {
+          onSaved={() => {
             setAdding(false);
             void again();
           }}

@@ -16,7 +16,7 @@ from penstock.store.watchers.files import WatchedFileRow
 from penstock.store.watchers.watchers import WatcherRow, WatcherTask
 
 Kind = Literal["folder", "s3", "ftp", "sftp", "imap"]
-Then = Literal["keep", "move", "delete"]
+Then = Literal["keep", "move", "rename", "delete"]
 CompleteBy = Literal["unchanged", "marker"]
 FileState = Literal["seen", "taking", "submitted", "failed"]
 _NEXT = "Pass as `after` for the next page; null on the last."
@@ -30,7 +30,10 @@ _ADDRESS = (
     " `imaps://host/INBOX`."
 )
 _PATTERN = "Names of files, such as `*.csv, prices/*.xlsx`; `**` stands for any folders."
-_THEN = "What happens to a file after its job was created: `move` puts it into the folder `done`."
+_THEN = (
+    "What happens to a file after its job was created: `move` puts it into the folder `done`,"
+    " `rename` adds `.taken` to its name."
+)
 _COMPLETE_BY = (
     "When a file is complete: its size and time have not changed for a while, or there is a file"
     " `NAME.done` beside it."

@@ -1,4 +1,4 @@
-"""Take one file of a watched place: claim, read, create its job, then keep, move or delete it."""
+"""Take one file of a watched place: claim, read, create its job, then keep, move, rename or delete it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from penstock.model.errors import (
     file_too_large,
 )
 from penstock.model.ids import new_id
-from penstock.model.places.names import DONE_FOLDER
+from penstock.model.places.names import DONE_FOLDER, TAKEN_SUFFIX
 from penstock.model.places.ports import Place, PlaceFile
 from penstock.model.text.media_types import media_type_of
 from penstock.model.ticket import Ticket
@@ -130,7 +130,7 @@ class Taking:
         return Upload(upload.id, name, kind, blob)
 
     async def finish_again(self, file_id: UUID, file: PlaceFile, marker: PlaceFile | None) -> None:
-        """Move or delete a file that was submitted by a scanner that died before it did."""
+        """Move, rename or delete a file that was submitted by a scanner that died before it did."""
         async with self._runtime.db.transaction() as conn:
             claimed = await files.claim_finish(conn, file_id, self._claim_seconds)
         if claimed:
@@ -145,6 +145,8 @@ class Taking:
                 await self._place.delete(file)
             elif self._row.after_taken == "move":
                 await self._place.move(file, f"{DONE_FOLDER}/{file.name}")
+            elif self._row.after_taken == "rename":
+                await self._place.move(file, f"{file.name}{TAKEN_SUFFIX}")
             if marker is not None and self._row.after_taken != "keep":
                 await self._place.delete(marker)
         except NotThere:
@@ -153,7 +155,7 @@ class Taking:
         except PenstockError as failure:
             error = error_shape(failure)
             self._runtime.log.warning(
-                "a watched file cannot be moved or deleted", name=file.name, **error
+                "a watched file cannot be moved, renamed or deleted", name=file.name, **error
             )
         async with self._runtime.db.transaction() as conn:
             await files.finished(conn, file_id, error is None, error)

@@ -25,7 +25,7 @@ def add(
     ],
     name: Annotated[str, typer.Option(help="What it is called in lists; else its address.")] = "",
     pattern: Annotated[str, typer.Option(help="Which files: `*.csv, prices/*.xlsx`.")] = "*",
-    then: Annotated[str, typer.Option(help="keep, move or delete files that were taken.")] = "keep",
+    then: Annotated[str, typer.Option(help="keep, move, rename or delete taken files.")] = "keep",
     marker: Annotated[
         bool, typer.Option("--marker", help="A file is complete once there is a NAME.done.")
     ] = False,

@@ -9,6 +9,8 @@ MAX_NAME = 500
 MAX_DEPTH = 8
 # Where files are moved after they were taken; its files are never listed.
 DONE_FOLDER = "done"
+# Ends the names of files that were renamed after they were taken; they are never listed.
+TAKEN_SUFFIX = ".taken"
 # A file with this suffix says that the file without it is complete.
 DONE_MARKER = ".done"
 _MAX_NUMBERED = 1000
@@ -98,7 +100,9 @@ def _matches_part(pattern: str, text: str) -> bool:
 
 def is_selected(name: str) -> bool:
     """Whether a watcher looks at the name at all: not at hidden and unfinished files, markers, and
-    files that were moved away."""
+    files that were moved away or renamed."""
     return not (
-        is_unfinished(name) or name.endswith(DONE_MARKER) or name.startswith(f"{DONE_FOLDER}/")
+        is_unfinished(name)
+        or name.endswith((DONE_MARKER, TAKEN_SUFFIX))
+        or name.startswith(f"{DONE_FOLDER}/")
     )

@@ -1794,7 +1794,7 @@ CREATE TABLE watchers (
     credentials   bytea NOT NULL,
     pattern       text NOT NULL CHECK (length(pattern) BETWEEN 1 AND 500),
     -- What happens to a file after its job was created.
-    after_taken   text NOT NULL CHECK (after_taken IN ('keep', 'move', 'delete')),
+    after_taken   text NOT NULL CHECK (after_taken IN ('keep', 'move', 'rename', 'delete')),
     -- When a file is complete: unchanged for a while, or there is a marker beside it.
     complete_by   text NOT NULL CHECK (complete_by IN ('unchanged', 'marker')),
     -- Pipeline and config of its jobs.
