@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Locator, Page, expect
 from tests.browser.conftest import Theme, Visit
 from tests.browser.house import House
 from tests.browser.test_access import violations
@@ -22,6 +22,19 @@ def folder(house: House) -> Path:
     for name in ("goods.csv", "broken.csv"):
         (made / f"{name}.done").write_bytes(b"")
     return made
+
+
+async def edit(page: Page, card: Locator, name: str) -> None:
+    await card.get_by_role("button", name=f"More for {name}").click()
+    await page.get_by_role("menuitem", name="Edit").click()
+    form = page.get_by_role("dialog", name=f"Edit {name}")
+    await expect(form.get_by_label("Source (optional)")).to_have_value("acme")
+    await form.get_by_label("Taken files").select_option("rename")
+    await form.get_by_label("Seconds between scans").fill("3600")
+    assert await violations(page) == []
+    await form.get_by_role("button", name="Save").click()
+    await expect(card.get_by_text("every 3,600 s")).to_be_visible()
+    await expect(card.get_by_text("Rename them to NAME.taken")).to_be_visible()
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390)])
@@ -66,18 +79,7 @@ async def test_a_folder_is_watched(
     await page.keyboard.press("Escape")
     if shots:
         await page.screenshot(path=f"{shots}/watchers-{theme}-{width}.png")
-    await card.get_by_role("button", name=f"More for {name}").click()
-    await page.get_by_role("menuitem", name="Edit").click()
-    form = page.get_by_role("dialog", name=f"Edit {name}")
-    await expect(form.get_by_label("Source (optional)")).to_have_value("acme")
-    await form.get_by_label("Taken files").select_option("rename")
-    await form.get_by_label("Seconds between scans").fill("3600")
-    assert await violations(page) == []
-    if shots:
-        await page.screenshot(path=f"{shots}/watcher-edit-{theme}-{width}.png")
-    await form.get_by_role("button", name="Save").click()
-    await expect(card.get_by_text("every 3,600 s")).to_be_visible()
-    await expect(card.get_by_text("Rename them to NAME.taken")).to_be_visible()
+    await edit(page, card, name)
     await card.get_by_role("button", name=f"More for {name}").click()
     await page.get_by_role("menuitem", name="Pause").click()
     await expect(card.get_by_text("Paused", exact=True)).to_be_visible()

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import asyncssh
 import httpx2
@@ -69,7 +69,7 @@ def s3_server(port: int = 0) -> Iterator[str]:
 class OldFtpHandler(FTPHandler):  # type: ignore[misc]
     """A server that has neither MLSD nor MLST."""
 
-    proto_cmds = {
+    proto_cmds: ClassVar[dict[str, Any]] = {
         name: value for name, value in FTPHandler.proto_cmds.items() if not name.startswith("MLS")
     }
 

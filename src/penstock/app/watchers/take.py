@@ -1,4 +1,5 @@
-"""Take one file of a watched place: claim, read, create its job, then keep, move, rename or delete it."""
+"""Take one file of a watched place: claim, read, create its job, then keep, move, rename or
+delete it."""
 
 from __future__ import annotations
 
