@@ -149,6 +149,9 @@ SENT: dict[str, dict[str, Any]] = {
     "POST /api/jobs/{job_id}/priority": {"json": {"priority": 7}},
     "PATCH /api/jobs/{job_id}/items/{item}": {"json": {"input": {"Price": "4"}}},
     "POST /api/jobs/{job_id}/items/{item}/choose": {"json": {"candidate": None}},
+    "POST /api/jobs/{job_id}/items/fix": {
+        "json": {"change": {"kind": "set", "column": "Price", "value": "4.44"}}
+    },
     "POST /api/jobs/{job_id}/remap": {"json": {"config": {"intent": "check"}}},
     "PUT /api/profiles/{name}": {"json": {"decimal": "comma"}},
     "POST /api/dead-letters/reprocess": {"json": {"all": True}},
@@ -399,6 +402,8 @@ KIND_FOR = {
     "POST /api/jobs/{job_id}/remap": "done_job",
     "PATCH /api/jobs/{job_id}/items/{item}": "done_job",
     "POST /api/jobs/{job_id}/items/{item}/choose": "ambiguous_job",
+    "POST /api/jobs/{job_id}/items/fix": "done_job",
+    "POST /api/jobs/{job_id}/edits/undo": "edited_job",
     "POST /api/jobs/{job_id}/enrich": "done_job",
     "POST /api/jobs/{job_id}/proposals/accept": "proposing_job",
     "POST /api/jobs/{job_id}/proposals/refuse": "proposing_job",
@@ -411,6 +416,16 @@ async def _job(world: World) -> str:
 
 async def _done_job(world: World) -> str:
     return await applied(world.clients["owner"], world.bench, TOOLS)
+
+
+async def _edited_job(world: World) -> str:
+    job = await _done_job(world)
+    world.made += 1
+    change = {"kind": "set", "column": "Price", "value": f"7.{world.made:02}"}
+    made = await world.clients["owner"].post(f"/api/jobs/{job}/items/fix", json={"change": change})
+    assert made.status_code == 200, made.text
+    await world.bench.work()
+    return job
 
 
 async def _ambiguous_job(world: World) -> str:
@@ -664,6 +679,7 @@ MAKE: dict[str, Callable[[World], Awaitable[str]]] = {
     "version": _version,
     "posting_id": _posting,
     "done_job": _done_job,
+    "edited_job": _edited_job,
     "ambiguous_job": _ambiguous_job,
     "proposing_job": _proposing_job,
     "paused_job": _paused_job,

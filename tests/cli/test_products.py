@@ -216,6 +216,28 @@ def test_a_job_is_mapped_anew(cli: Cli, goods: str, tmp_path: Path) -> None:
     assert [one["title"] for one in listed(cli, tmp_path)] == ["a", "b"]
 
 
+def test_many_rows_are_fixed_and_the_fix_is_undone(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "prices.csv"
+    file.write_text(
+        "SKU;Title;Price\n"
+        + "".join(f"PF-{n};Thing {n};1O,{n}0\n" for n in range(3))
+        + "".join(f"PG-{n};Thing {n};12,{n}0\n" for n in range(9))
+    )
+    with working(cli):
+        made = cli.json("extract", str(file), "--intent", "merge", code=3)
+        job = made["jobId"]
+        shown = cli(
+            "jobs", "fix", job, "--column", "Price", "--find", "O", "--value", "0", "--dry-run"
+        )
+        assert shown.stdout.startswith("3 rows would change\nrow 1  Price: '1O,00' → '10,00'\n")
+        assert "Give --value" in cli("jobs", "fix", job, "--column", "Price", code=2).stderr
+        options = ("--column", "Price", "--find", "O", "--value", "0")
+        fixed = cli.json("jobs", "fix", job, *options, "--problem", "PRICE_UNREADABLE", "--wait")
+        assert (fixed["rows"], fixed["job"]["counters"]["done"]) == (3, 12)
+        undone = cli("jobs", "undo-fix", job, "--wait", code=3)
+        assert undone.stdout == "restored 3 rows; the job is done\n"
+
+
 @contextmanager
 def working(cli: Cli) -> Iterator[None]:
     """With a worker, for as long as it takes."""

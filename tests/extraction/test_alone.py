@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.extraction.support import ended, run_file, send_file
 from tests.fixtures import Bench
 
-from penstock.app import fix
+from penstock.app.rows import fix
 from penstock.catalog.products.comparison import same_key
 from penstock.catalog.values.gtin import read_identifier
 from penstock.pipelines.extraction import unique_rows

@@ -11,7 +11,7 @@ import pytest
 from tests.extraction.support import ended, run_file, send_file
 from tests.fixtures import Bench, MakePrincipal
 
-from penstock.app import fix
+from penstock.app.rows import fix
 from penstock.app.undo import undo
 from penstock.engine.result_cache import CacheRetention, SharedKeys
 from penstock.store.catalog import profiles

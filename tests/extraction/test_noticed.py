@@ -7,8 +7,8 @@ from uuid import UUID
 from tests.extraction.support import item_problems, run_file
 from tests.fixtures import Bench
 
-from penstock.app import fix
 from penstock.app.exports import ExportFilter, export_columns, export_rows, result_pages
+from penstock.app.rows import fix
 
 BROKEN = b'sku,title,price\nA1,Pen,1.50\nA2,Ruler\nA3,"Rubber,2.00\nA4,Glue,3.00,x\nA5,\0ink,4.00\n'
 

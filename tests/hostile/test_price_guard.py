@@ -10,7 +10,8 @@ import pytest
 from tests.extraction.support import ended, run_file
 from tests.fixtures import Bench
 
-from penstock.app import bulk, fix, undo
+from penstock.app import bulk, undo
+from penstock.app.rows import fix
 from penstock.model.reprocess import Selection
 from penstock.store.database import from_json
 

@@ -205,6 +205,13 @@ HOT += [
     ("products.files_of_source", {"products_org_id_source_source_id_key", "jobs_pkey"}),
     ("products.forget_row_keys", {"job_keys_pkey"}),
     ("products.rows_by_key", {"job_keys_found"}),
+    ("products.names_of_rows", {"job_keys_pkey"}),
+    ("edits.edit_window", {"job_items_pkey"}),
+    ("edits.named_rows", {"job_items_pkey"}),
+    ("edits.text_above", {"job_items_pkey"}),
+    ("edits.set_inputs", {"job_items_pkey"}),
+    ("edits.edit_rows", {"job_edit_rows_pkey"}),
+    ("edits.last_edit", {"job_edits_listed", "bulk_operations_pkey", "users_pkey"}),
     ("products.first_of_key", {"job_keys_found"}),
     ("products.last_of_key", {"job_keys_found"}),
     ("products.fullest_of_key", {"job_keys_most_complete"}),
@@ -227,7 +234,7 @@ LARGE = (
     *("job_items", "jobs", "job_stages", "events", "dead_letters", "dead_letter_groups"),
     *("products", "product_changes", "job_keys", "job_missing", "result_cache"),
     *("webhook_deliveries", "search_events", "job_metrics", "job_rollups", "health_checks"),
-    "notifications",
+    *("notifications", "job_edits", "job_edit_rows"),
 )
 # What may be read whole nevertheless.
 WHOLE = {

@@ -69,6 +69,7 @@ TENANT_TABLES = {
     *("retention_policies", "feeds", "feed_files"),
     *("alerts", "alert_silences", "notification_targets", "notifications"),
     *("job_watchers", "job_mail_settings"),
+    *("job_edits", "job_edit_rows"),
 }
 
 

@@ -46,6 +46,8 @@ interface Props<R> {
   onEdit?: (row: R, column: string, text: string) => Promise<void>;
   onWidth?: (column: string, width: number) => void;
   onKey?: (event: KeyboardEvent, row: R | undefined) => boolean;
+  /** A text was pasted while this cell has the focus. */
+  onPaste?: (index: number, column: string, text: string) => void;
   className?: string;
   handle?: Ref<GridHandle>;
 }
@@ -257,6 +259,12 @@ export function Grid<R>(props: Props<R>) {
       aria-multiselectable={props.isSelected ? true : undefined}
       onScroll={onScroll}
       onKeyDown={onKeyDown}
+      onPaste={(event) => {
+        const column = columns[active.column];
+        if (editing || !props.onPaste || !column) return;
+        event.preventDefault();
+        props.onPaste(active.row, column.id, event.clipboardData.getData("text/plain"));
+      }}
       tabIndex={-1}
       className={cn("relative overflow-auto outline-none [overflow-anchor:none]", props.className)}
     >

@@ -53,9 +53,11 @@ export function Operations() {
               ? `${count(one.items)} rows`
               : `${count(one.changed)} of ${count(one.matched)} jobs`}
           </MenuLabel>
-          <MenuItem icon={Square} onSelect={() => void stop(one.id)}>
-            Stop
-          </MenuItem>
+          {one.action !== "edit" && (
+            <MenuItem icon={Square} onSelect={() => void stop(one.id)}>
+              Stop
+            </MenuItem>
+          )}
         </div>
       ))}
     </Menu>

@@ -506,6 +506,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/jobs/{job_id}/items/fix": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Edit many items
+         * @description Change cells of all rows that match, and run these rows again from the start, with the rows
+         *     that share a name with them. With `dryRun` nothing changes: the answer says how many rows would
+         *     change, and how. A large edit goes on in the background (202). `POST /jobs/{id}/edits/undo`
+         *     undoes it.
+         */
+        post: operations["editItems"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{job_id}/edits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List edits
+         * @description The last edits of rows of the job, single ones too.
+         */
+        get: operations["listEdits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{job_id}/edits/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo the last edit
+         * @description Write the cells of the last edit as they were before it, and run its rows again. The edit
+         *     before it can be undone next.
+         */
+        post: operations["undoEdit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/jobs/{job_id}/undo": {
         parameters: {
             query?: never;
@@ -3278,7 +3342,7 @@ export interface components {
          * BulkAction
          * @enum {string}
          */
-        BulkAction: "pause" | "resume" | "cancel" | "priority" | "reprocess" | "clone";
+        BulkAction: "pause" | "resume" | "cancel" | "priority" | "reprocess" | "clone" | "edit";
         /** BulkCount */
         BulkCount: {
             /** Count */
@@ -3640,6 +3704,100 @@ export interface components {
             p95: number | null;
             /** P99 */
             p99: number | null;
+        };
+        /** EditList */
+        EditList: {
+            /**
+             * Items
+             * @description The last edit first.
+             */
+            items: components["schemas"]["EditShape"][];
+            /**
+             * Undoable
+             * @description The edit that can be undone next.
+             */
+            undoable: string | null;
+        };
+        /** EditPreview */
+        EditPreview: {
+            /**
+             * Rows
+             * @description Rows that would change.
+             */
+            rows: number;
+            /**
+             * Capped
+             * @description At least so many.
+             */
+            capped: boolean;
+            /**
+             * Changes
+             * @description Of the first rows.
+             */
+            changes: components["schemas"]["EditedCells"][];
+        };
+        /** EditReceipt */
+        EditReceipt: {
+            /**
+             * Editid
+             * @description Null: nothing to change.
+             */
+            editId: string | null;
+            /**
+             * Operationid
+             * @description How far it is: `/api/bulk/{id}`.
+             */
+            operationId: string | null;
+            /** Rows */
+            rows: number;
+            /** Capped */
+            capped: boolean;
+            job: components["schemas"]["FullJob"];
+        };
+        /** EditShape */
+        EditShape: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Select */
+            select: {
+                [key: string]: unknown;
+            };
+            /** Change */
+            change: {
+                [key: string]: unknown;
+            };
+            /** Rows */
+            rows: number;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "counting" | "running" | "done" | "aborted" | "failed";
+            /** Editedby */
+            editedBy: string;
+            /**
+             * Createdat
+             * Format: date-time
+             */
+            createdAt: string;
+            /** Undoneat */
+            undoneAt: string | null;
+        };
+        /** EditedCells */
+        EditedCells: {
+            /** Row */
+            row: number;
+            /** Before */
+            before: {
+                [key: string]: unknown;
+            };
+            /** After */
+            after: {
+                [key: string]: string;
+            };
         };
         /** ErrorShape */
         ErrorShape: {
@@ -13977,6 +14135,868 @@ export interface operations {
             };
         };
     };
+    editItems: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "change": {
+                 *         "column": "price",
+                 *         "find": "O",
+                 *         "kind": "replace",
+                 *         "value": "0"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * RowSelection
+                     * @description Ended rows that match all that is given; nothing given: all of them.
+                     * @default {
+                     *       "statuses": [],
+                     *       "itemIds": []
+                     *     }
+                     */
+                    select?: {
+                        /** Statuses */
+                        statuses?: ("DONE" | "ERROR" | "NOT_FOUND" | "SKIPPED")[];
+                        /**
+                         * Code
+                         * @description Rows that failed with this error.
+                         */
+                        code?: string | null;
+                        /**
+                         * Problem
+                         * @description Rows with this problem in a cell; `*`: with any.
+                         */
+                        problem?: "*" | string | null;
+                        /**
+                         * Problemcolumn
+                         * @description Only if the problem is in this one.
+                         */
+                        problemColumn?: string | null;
+                        /**
+                         * Column
+                         * @description Rows with `value` in this column.
+                         */
+                        column?: string | null;
+                        /** Value */
+                        value?: string | null;
+                        /**
+                         * Itemids
+                         * @description Row numbers.
+                         */
+                        itemIds?: number[];
+                        /**
+                         * Q
+                         * @description Rows with this text in their input or result, capitals or not.
+                         */
+                        q?: string | null;
+                    };
+                    /**
+                     * RowChange
+                     * @description `replace`: `find` becomes `value`, within the cell or as the `wholeCell`. `set`: the cell
+                     *     becomes `value`. `fillDown`: an empty cell takes the text above it. `paste`: `rows`.
+                     * @example {
+                     *       "column": "price",
+                     *       "find": "O",
+                     *       "kind": "replace",
+                     *       "value": "0"
+                     *     }
+                     */
+                    change: {
+                        /**
+                         * Kind
+                         * @enum {string}
+                         */
+                        kind: "replace" | "set" | "fillDown" | "paste";
+                        /** Column */
+                        column?: string | null;
+                        /** Find */
+                        find?: string | null;
+                        /** Value */
+                        value?: string | null;
+                        /**
+                         * Wholecell
+                         * @default false
+                         */
+                        wholeCell?: boolean;
+                        /**
+                         * Matchcase
+                         * @default true
+                         */
+                        matchCase?: boolean;
+                        /** Rows */
+                        rows?: {
+                            /** Row */
+                            row: number;
+                            /** Cells */
+                            cells: {
+                                [key: string]: string;
+                            };
+                        }[] | null;
+                    };
+                    /**
+                     * Dryrun
+                     * @description Only count, and show the first changes.
+                     * @default false
+                     */
+                    dryRun?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "editId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "operationId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "rows": 3,
+                     *       "capped": false,
+                     *       "job": {
+                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "pipeline": "extraction",
+                     *         "name": "Spring list",
+                     *         "state": "queued",
+                     *         "priority": 3,
+                     *         "lane": "standard",
+                     *         "lanePaused": false,
+                     *         "org": "acme",
+                     *         "userId": 3,
+                     *         "owner": "text",
+                     *         "file": {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "name": "Spring list",
+                     *           "size": 3,
+                     *           "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *           "mediaType": "text/csv"
+                     *         },
+                     *         "config": {},
+                     *         "counters": {
+                     *           "total": 3,
+                     *           "pending": 3,
+                     *           "processing": 3,
+                     *           "done": 3,
+                     *           "error": 3,
+                     *           "notFound": 3,
+                     *           "skipped": 3
+                     *         },
+                     *         "progress": {
+                     *           "percent": 42.5,
+                     *           "stage": "extract",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "rowsDone": 3,
+                     *           "rowsTotal": 3,
+                     *           "elapsedMs": 3,
+                     *           "estimatedRemainingMs": 3
+                     *         },
+                     *         "summary": {},
+                     *         "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "lastError": {},
+                     *         "attempts": 3,
+                     *         "createdAt": "2026-11-01T09:30:00Z",
+                     *         "dueAt": "2026-11-01T09:30:00Z",
+                     *         "startedAt": "2026-11-01T09:30:00Z",
+                     *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "undoneAt": "2026-11-01T09:30:00Z",
+                     *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "prunedAt": "2026-11-01T09:30:00Z",
+                     *         "errors": {},
+                     *         "header": [
+                     *           "text"
+                     *         ],
+                     *         "columns": [
+                     *           "text"
+                     *         ],
+                     *         "mapping": [
+                     *           {}
+                     *         ],
+                     *         "createdBy": "text",
+                     *         "phase": "text",
+                     *         "phases": [
+                     *           {
+                     *             "phase": "text",
+                     *             "open": 3
+                     *           }
+                     *         ],
+                     *         "provider": "text",
+                     *         "totalProducts": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EditReceipt"] | components["schemas"]["EditPreview"];
+                };
+            };
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "editId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "operationId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "rows": 3,
+                     *       "capped": false,
+                     *       "job": {
+                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "pipeline": "extraction",
+                     *         "name": "Spring list",
+                     *         "state": "queued",
+                     *         "priority": 3,
+                     *         "lane": "standard",
+                     *         "lanePaused": false,
+                     *         "org": "acme",
+                     *         "userId": 3,
+                     *         "owner": "text",
+                     *         "file": {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "name": "Spring list",
+                     *           "size": 3,
+                     *           "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *           "mediaType": "text/csv"
+                     *         },
+                     *         "config": {},
+                     *         "counters": {
+                     *           "total": 3,
+                     *           "pending": 3,
+                     *           "processing": 3,
+                     *           "done": 3,
+                     *           "error": 3,
+                     *           "notFound": 3,
+                     *           "skipped": 3
+                     *         },
+                     *         "progress": {
+                     *           "percent": 42.5,
+                     *           "stage": "extract",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "rowsDone": 3,
+                     *           "rowsTotal": 3,
+                     *           "elapsedMs": 3,
+                     *           "estimatedRemainingMs": 3
+                     *         },
+                     *         "summary": {},
+                     *         "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "lastError": {},
+                     *         "attempts": 3,
+                     *         "createdAt": "2026-11-01T09:30:00Z",
+                     *         "dueAt": "2026-11-01T09:30:00Z",
+                     *         "startedAt": "2026-11-01T09:30:00Z",
+                     *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "undoneAt": "2026-11-01T09:30:00Z",
+                     *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "prunedAt": "2026-11-01T09:30:00Z",
+                     *         "errors": {},
+                     *         "header": [
+                     *           "text"
+                     *         ],
+                     *         "columns": [
+                     *           "text"
+                     *         ],
+                     *         "mapping": [
+                     *           {}
+                     *         ],
+                     *         "createdBy": "text",
+                     *         "phase": "text",
+                     *         "phases": [
+                     *           {
+                     *             "phase": "text",
+                     *             "open": 3
+                     *           }
+                     *         ],
+                     *         "provider": "text",
+                     *         "totalProducts": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EditReceipt"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listEdits: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "select": {},
+                     *           "change": {},
+                     *           "rows": 3,
+                     *           "state": "counting",
+                     *           "editedBy": "text",
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "undoneAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "undoable": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EditList"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    undoEdit: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": {
+                    /**
+                     * Editid
+                     * @description Refuse to undo if this is not the last edit of the job.
+                     */
+                    editId?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "editId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "operationId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "rows": 3,
+                     *       "capped": false,
+                     *       "job": {
+                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "pipeline": "extraction",
+                     *         "name": "Spring list",
+                     *         "state": "queued",
+                     *         "priority": 3,
+                     *         "lane": "standard",
+                     *         "lanePaused": false,
+                     *         "org": "acme",
+                     *         "userId": 3,
+                     *         "owner": "text",
+                     *         "file": {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "name": "Spring list",
+                     *           "size": 3,
+                     *           "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *           "mediaType": "text/csv"
+                     *         },
+                     *         "config": {},
+                     *         "counters": {
+                     *           "total": 3,
+                     *           "pending": 3,
+                     *           "processing": 3,
+                     *           "done": 3,
+                     *           "error": 3,
+                     *           "notFound": 3,
+                     *           "skipped": 3
+                     *         },
+                     *         "progress": {
+                     *           "percent": 42.5,
+                     *           "stage": "extract",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "rowsDone": 3,
+                     *           "rowsTotal": 3,
+                     *           "elapsedMs": 3,
+                     *           "estimatedRemainingMs": 3
+                     *         },
+                     *         "summary": {},
+                     *         "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "lastError": {},
+                     *         "attempts": 3,
+                     *         "createdAt": "2026-11-01T09:30:00Z",
+                     *         "dueAt": "2026-11-01T09:30:00Z",
+                     *         "startedAt": "2026-11-01T09:30:00Z",
+                     *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "undoneAt": "2026-11-01T09:30:00Z",
+                     *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "prunedAt": "2026-11-01T09:30:00Z",
+                     *         "errors": {},
+                     *         "header": [
+                     *           "text"
+                     *         ],
+                     *         "columns": [
+                     *           "text"
+                     *         ],
+                     *         "mapping": [
+                     *           {}
+                     *         ],
+                     *         "createdBy": "text",
+                     *         "phase": "text",
+                     *         "phases": [
+                     *           {
+                     *             "phase": "text",
+                     *             "open": 3
+                     *           }
+                     *         ],
+                     *         "provider": "text",
+                     *         "totalProducts": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EditReceipt"];
+                };
+            };
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "editId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "operationId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "rows": 3,
+                     *       "capped": false,
+                     *       "job": {
+                     *         "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "pipeline": "extraction",
+                     *         "name": "Spring list",
+                     *         "state": "queued",
+                     *         "priority": 3,
+                     *         "lane": "standard",
+                     *         "lanePaused": false,
+                     *         "org": "acme",
+                     *         "userId": 3,
+                     *         "owner": "text",
+                     *         "file": {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "name": "Spring list",
+                     *           "size": 3,
+                     *           "sha256": "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65",
+                     *           "mediaType": "text/csv"
+                     *         },
+                     *         "config": {},
+                     *         "counters": {
+                     *           "total": 3,
+                     *           "pending": 3,
+                     *           "processing": 3,
+                     *           "done": 3,
+                     *           "error": 3,
+                     *           "notFound": 3,
+                     *           "skipped": 3
+                     *         },
+                     *         "progress": {
+                     *           "percent": 42.5,
+                     *           "stage": "extract",
+                     *           "message": "1,250 of 3,000 rows",
+                     *           "rowsDone": 3,
+                     *           "rowsTotal": 3,
+                     *           "elapsedMs": 3,
+                     *           "estimatedRemainingMs": 3
+                     *         },
+                     *         "summary": {},
+                     *         "cachedFrom": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *         "lastError": {},
+                     *         "attempts": 3,
+                     *         "createdAt": "2026-11-01T09:30:00Z",
+                     *         "dueAt": "2026-11-01T09:30:00Z",
+                     *         "startedAt": "2026-11-01T09:30:00Z",
+                     *         "finishedAt": "2026-11-01T09:30:00Z",
+                     *         "undoneAt": "2026-11-01T09:30:00Z",
+                     *         "updatedAt": "2026-11-01T09:30:00Z",
+                     *         "prunedAt": "2026-11-01T09:30:00Z",
+                     *         "errors": {},
+                     *         "header": [
+                     *           "text"
+                     *         ],
+                     *         "columns": [
+                     *           "text"
+                     *         ],
+                     *         "mapping": [
+                     *           {}
+                     *         ],
+                     *         "createdBy": "text",
+                     *         "phase": "text",
+                     *         "phases": [
+                     *           {
+                     *             "phase": "text",
+                     *             "open": 3
+                     *           }
+                     *         ],
+                     *         "provider": "text",
+                     *         "totalProducts": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EditReceipt"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     undoJob: {
         parameters: {
             query?: {
@@ -18800,7 +19820,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * BulkAction
+                     * Action
                      * @enum {string}
                      */
                     action: "pause" | "resume" | "cancel" | "priority" | "reprocess" | "clone";

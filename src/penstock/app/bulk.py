@@ -15,6 +15,7 @@ from penstock.app.job_control import state_of
 from penstock.engine import reprocess
 from penstock.engine.runtime import Runtime
 from penstock.model.bulk import BulkAction, JobFilter, percent
+from penstock.model.errors import PermanentError
 from penstock.model.ids import new_id
 from penstock.model.reprocess import Selection
 from penstock.store.accounts.accounts import Principal
@@ -88,6 +89,11 @@ async def abort(conn: Connection, who: Principal, operation_id: UUID, ip: str | 
     operation = await bulk.lock(conn, operation_id)
     if operation is None or not operation.live:
         return False
+    if operation.action is BulkAction.EDIT:
+        raise PermanentError(
+            "INVALID_STATE", "An edit cannot be aborted: rows would keep results of other cells."
+            " Undo the edit when it has ended.", state=operation.state,
+        )  # fmt: skip
     if operation.target is not None:
         # What was reopened of it is worked all the same.
         await reprocess.stop_reopening(conn, operation.target, operation.id)

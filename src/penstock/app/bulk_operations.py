@@ -17,6 +17,7 @@ from uuid import UUID
 from penstock.app.bulk import WALK
 from penstock.app.clone import Copy, clone
 from penstock.app.job_control import apply_change, audit_change
+from penstock.app.rows import edits
 from penstock.engine import reprocess
 from penstock.engine.runtime import Runtime
 from penstock.engine.settle import TRANSIENT_DB_ERRORS
@@ -105,7 +106,10 @@ class _Turn:
             return True
         if operation.target is not None:
             self._at = operation.target
-            await self._reopen_more(conn, operation, operation.target)
+            if operation.action is BulkAction.EDIT:
+                await self._edit_more(conn, operation, operation.target)
+            else:
+                await self._reopen_more(conn, operation, operation.target)
             return True
         while self._page and self._page[0] <= operation.last_job:
             self._page.popleft()  # another process was faster
@@ -180,6 +184,13 @@ class _Turn:
         await audit_change(
             conn, operation.user_id, operation.ip, operation.action, before, after, operation.id
         )
+
+    async def _edit_more(self, conn: Connection, operation: Operation, job_id: UUID) -> None:
+        try:
+            async with conn.transaction():
+                self._wake = await edits.step(self._runtime, conn, operation)
+        except reprocess.JobCancelled:
+            await bulk.note(conn, operation.id, job_id, changed=True)
 
     async def _reopen_more(self, conn: Connection, operation: Operation, job_id: UUID) -> None:
         selection = Selection.of_json(operation.target_selection or {})

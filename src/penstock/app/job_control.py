@@ -84,7 +84,7 @@ async def apply_change(
         case BulkAction.PRIORITY:
             assert priority is not None
             return await jobs.set_priority(conn, job_id, priority)
-        case BulkAction.REPROCESS | BulkAction.CLONE:
+        case BulkAction.REPROCESS | BulkAction.CLONE | BulkAction.EDIT:
             raise AssertionError(f"{action} has a function of its own")
 
 

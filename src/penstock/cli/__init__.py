@@ -16,6 +16,7 @@ from penstock.cli.jobs import (
     bulk,
     clone,
     dead_letters,
+    edits,
     export,
     fix,
     items,
@@ -69,6 +70,8 @@ app.command("research")(research.research)
 jobs.app.command("submit")(submit.submit)
 jobs.app.command("clone")(clone.clone)
 jobs.app.command("remap")(fix.remap)
+jobs.app.command("fix")(edits.fix_many)
+jobs.app.command("undo-fix")(edits.undo_fix)
 jobs.app.command("undo")(undo.undo)
 jobs.app.command("enrich")(proposals.enrich)
 jobs.app.command("export")(export.export)

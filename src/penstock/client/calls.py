@@ -158,6 +158,17 @@ def fix(job_id: JobRef, row_no: int, cells: Mapping[str, str | None]) -> Call[Re
     )  # fmt: skip
 
 
+def edit(
+    job_id: JobRef, select: Mapping[str, Any], change: Mapping[str, Any], dry_run: bool
+) -> Call[dict[str, Any]]:
+    body = {"select": dict(select), "change": dict(change), "dryRun": dry_run}
+    return Call("POST", f"/api/jobs/{job_id}/items/fix", dict, body=body, repeatable=False)
+
+
+def undo_edit(job_id: JobRef) -> Call[dict[str, Any]]:
+    return Call("POST", f"/api/jobs/{job_id}/edits/undo", dict, body={}, repeatable=False)
+
+
 def remap(job_id: JobRef, config: Mapping[str, Any]) -> Call[Reprocessed]:
     return Call(
         "POST", f"/api/jobs/{job_id}/remap", Reprocessed.model_validate,

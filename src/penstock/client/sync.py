@@ -125,6 +125,17 @@ class Client:
         """Put cells of a row right and run the row again."""
         return self._do(calls.fix(job_id, row_no, cells))
 
+    def edit(
+        self, job_id: JobRef, change: Mapping[str, Any], select: Mapping[str, Any] | None = None, *,
+        dry_run: bool = False,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Change cells of all rows that match; with ``dry_run`` only count them."""
+        return self._do(calls.edit(job_id, select or {}, change, dry_run))
+
+    def undo_edit(self, job_id: JobRef) -> dict[str, Any]:
+        """Undo the last edit of rows of the job."""
+        return self._do(calls.undo_edit(job_id))
+
     def remap(self, job_id: JobRef, config: Mapping[str, Any]) -> Reprocessed:
         """Run all rows again with other options, without sending the file again."""
         return self._do(calls.remap(job_id, config))

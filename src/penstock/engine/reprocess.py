@@ -105,6 +105,55 @@ async def begin(
     return Begun(len(judged.taken), judged.left_out, job["lane"])
 
 
+async def hold(
+    conn: Connection, job_id: UUID, selection: Selection, most: int, *, holder: UUID, user_id: int
+) -> str:
+    """Reopen the job without items, for an operation that changes up to ``most`` of its rows and
+    reopens them with `reopen_rows`. Answers the lane."""
+    await claims.lock_claims(conn)
+    job = await store.look_at(conn, job_id)
+    if job is None:
+        raise NotThere("NOT_FOUND", f"There is no job {job_id}.")
+    _refuse(job, selection)
+    await store.drop_finish(conn, job_id)
+    await _renew(conn, job_id, JobMove(), selection, user_id, _Hold(holder, most))
+    return str(job["lane"])
+
+
+async def is_held(conn: Connection, job_id: UUID, holder: UUID) -> bool:
+    """Whether the operation still holds the job: a cancel ends that."""
+    job = await store.look_at(conn, job_id)
+    return job is not None and job["reopening"] == holder
+
+
+async def reopen_rows(
+    runtime: Runtime, conn: Connection, job_id: UUID, selection: Selection, asked_at: datetime,
+    holder: UUID, *, is_last: bool,
+) -> Chunk:  # fmt: skip
+    """Reopen the rows that ``selection`` names, all in this transaction; with ``is_last`` the job
+    may complete after that."""
+    job = await store.look_at(conn, job_id)
+    if job is None or job["reopening"] != holder:
+        raise JobCancelled
+    items = left_out = 0
+    move, after_row = JobMove(), 0
+    while True:
+        window = await store.window(conn, job_id, selection, after_row, CHUNK, asked_at)
+        judged = _judge(runtime, job, selection, window, move)
+        await _reopen(conn, job_id, selection, judged)
+        items, left_out = items + len(judged.taken), left_out + judged.left_out
+        if window.next_row is None:
+            break
+        after_row = window.next_row
+    locked = await store.lock(conn, job_id)
+    if locked["reopening"] != holder:
+        raise JobCancelled
+    if is_last:
+        await store.end_reopening(conn, job_id, holder)
+    await write_moves(conn, {job_id: move}, None)
+    return Chunk(items, left_out, None, job["lane"])
+
+
 async def go_on(
     runtime: Runtime, conn: Connection, job_id: UUID, selection: Selection, asked_at: datetime,
     after_row: int, holder: UUID,
@@ -196,8 +245,11 @@ async def _renew(
         await dead_letters.close_of_job(conn, job_id, user_id)
 
 
-def _judge(runtime: Runtime, job: Any, meant: Selection, window: store.Window) -> _Reopened:
+def _judge(
+    runtime: Runtime, job: Any, meant: Selection, window: store.Window, move: JobMove | None = None
+) -> _Reopened:
     judged, policies = _Reopened(left_out=window.missing), _Policies(runtime, job)
+    judged.move = move or judged.move
     for item in window.items:
         if meant.stage is not None and policies.name_at(item["stage"]) != meant.stage:
             continue

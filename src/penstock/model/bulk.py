@@ -17,6 +17,8 @@ class BulkAction(StrEnum):
     PRIORITY = "priority"
     REPROCESS = "reprocess"
     CLONE = "clone"
+    # Of rows of one job, by `app.rows.edits`.
+    EDIT = "edit"
 
 
 @dataclass(frozen=True, slots=True)

@@ -851,6 +851,48 @@ CREATE POLICY own_rows ON bulk_operations TO penstock_api
 CREATE POLICY all_orgs ON bulk_operations TO penstock_admin USING (true);
 GRANT SELECT, INSERT, UPDATE ON bulk_operations TO penstock_api, penstock_admin;
 
+-- Edits of rows of a job, so that they can be listed and undone. `user_id` owns the job.
+
+CREATE TABLE job_edits (
+    -- Of the bulk operation that carries it out, where there is one.
+    id         uuid PRIMARY KEY,
+    job_id     uuid NOT NULL,
+    org_id     bigint NOT NULL REFERENCES orgs,
+    user_id    bigint NOT NULL REFERENCES users,
+    edited_by  bigint NOT NULL REFERENCES users,
+    selection  jsonb NOT NULL,
+    change     jsonb NOT NULL,
+    rows       integer NOT NULL DEFAULT 0 CHECK (rows >= 0),
+    created_at timestamptz NOT NULL DEFAULT now(),
+    undone_at  timestamptz
+);
+
+CREATE INDEX job_edits_listed ON job_edits (job_id, id);
+
+-- The cells that an edit changed, as they were before and after it.
+CREATE TABLE job_edit_rows (
+    edit_id uuid NOT NULL,
+    row_no  integer NOT NULL CHECK (row_no > 0),
+    job_id  uuid NOT NULL,
+    org_id  bigint NOT NULL,
+    before  jsonb NOT NULL,
+    after   jsonb NOT NULL,
+    PRIMARY KEY (edit_id, row_no)
+);
+
+CREATE INDEX job_edit_rows_of_job ON job_edit_rows (job_id, row_no);
+
+ALTER TABLE job_edits ENABLE ROW LEVEL SECURITY;
+ALTER TABLE job_edit_rows ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_rows ON job_edits TO penstock_api
+    USING (org_id = (SELECT current_org())
+           AND ((SELECT current_owner()) IS NULL OR user_id = (SELECT current_owner())));
+CREATE POLICY own_org ON job_edit_rows TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON job_edits TO penstock_admin USING (true);
+CREATE POLICY all_orgs ON job_edit_rows TO penstock_admin USING (true);
+GRANT SELECT, INSERT, UPDATE ON job_edits TO penstock_api, penstock_admin;
+GRANT SELECT, INSERT ON job_edit_rows TO penstock_api, penstock_admin;
+
 -- What was learnt of suppliers' files, and what currencies were worth.
 
 CREATE TABLE profiles (

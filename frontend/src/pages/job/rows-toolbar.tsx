@@ -1,6 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { Columns3, Search } from "lucide-react";
-import { type FormEvent, useEffect, useRef, useState } from "react";
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { Button } from "../../components/button";
 import { Choice } from "../../components/choice";
 import { Input } from "../../components/field";
@@ -21,6 +21,8 @@ interface Props {
   columns: { id: string; title: string }[];
   hidden: string[];
   onHidden: (hidden: string[]) => void;
+  /** Before the choice of columns. */
+  actions?: ReactNode;
 }
 
 export function RowsToolbar(props: Props) {
@@ -70,6 +72,7 @@ export function RowsToolbar(props: Props) {
         {known !== null && known !== job.counters.total && ` of ${count(job.counters.total)}`}
       </span>
       <div className="flex-1" />
+      {props.actions}
       <Menu
         trigger={
           <Button look="quiet">

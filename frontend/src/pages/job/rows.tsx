@@ -17,7 +17,7 @@ import { Checkbox } from "../../components/field";
 import { Grid, type GridColumn, type GridHandle } from "../../components/grid";
 import { toast } from "../../components/toast";
 import { client, type FullJob, type Item, ok } from "../../lib/api";
-import { count } from "../../lib/format";
+import { count, plural } from "../../lib/format";
 import { fetchItems, type ItemFilter, ItemPages } from "../../lib/item-pages";
 import { useShortcuts } from "../../lib/keys";
 import { useChanges } from "../../lib/live";
@@ -26,6 +26,8 @@ import { useCanWrite } from "../../lib/session";
 import { COUNTER_OF, isLive } from "../../lib/states";
 import { itemColumns, type View } from "./columns";
 import { RowDrawer } from "./drawer";
+import { EditButtons } from "./edits/edit-buttons";
+import { applyEdit, MOST_PASTED, parseRange, pastedRows, type RowChange } from "./edits/edits";
 import { RowsToolbar } from "./rows-toolbar";
 import { holds, isEmpty, NOTHING, type Selection, toggle } from "./selection";
 import { SelectionBar } from "./selection-bar";
@@ -118,11 +120,40 @@ export function Rows({ job, filter, row, view: firstView, extra = [], empty }: P
       );
       queries.setQueryData(["job", job.id], done.job);
       pages.refresh();
+      void queries.invalidateQueries({ queryKey: ["job", job.id, "edits"] });
       toast.success(`Row ${count(item.rowNo)} is corrected and runs again`);
     } catch (problem) {
       setEditError(problem);
     }
   };
+  const inputColumns = job.header ?? Object.keys((sample[0]?.input as object | null) ?? {});
+  const paste = async (index: number, column: string, text: string) => {
+    const shown = columns.filter((one) => one.editable).map((one) => one.id);
+    const range = parseRange(text);
+    const place = shown.indexOf(column);
+    if (place < 0 || range.length === 0) return;
+    const one = range.length === 1 && range[0]?.length === 1;
+    const chosen = one && selection.rows.size > 0 ? [...selection.rows].sort((a, b) => a - b) : null;
+    const rows = chosen ?? rowsFrom(index, Math.min(range.length, rowCount - index));
+    if (rows.length > MOST_PASTED) {
+      setEditError(new Error(`At most ${count(MOST_PASTED)} rows can be pasted at once.`));
+      return;
+    }
+    setEditError(null);
+    try {
+      const pasted = pastedRows(range, shown.slice(place), rows);
+      const done = await applyEdit(queries, job, {}, { kind: "paste", rows: pasted } as RowChange);
+      pages.refresh();
+      toast.success(done.rows ? `${plural(done.rows, "row is", "rows are")} changed` : "Nothing to change");
+    } catch (problem) {
+      setEditError(problem);
+    }
+  };
+  const rowsFrom = (index: number, many: number) =>
+    Array.from(
+      { length: many },
+      (_, n) => pages.at(index + n)?.rowNo ?? (dense ? index + n + 1 : null),
+    ).filter((one) => one !== null);
   const focusGrid = (index: number) => grid.current?.goTo(index);
   useShortcuts("Rows", {
     j: ["Go to the grid, next row", () => focusGrid(0)],
@@ -151,6 +182,15 @@ export function Rows({ job, filter, row, view: firstView, extra = [], empty }: P
         columns={all.filter((column) => column.id !== "#row")}
         hidden={mine.hidden}
         onHidden={(hidden) => keep({ hidden })}
+        actions={
+          <EditButtons
+            job={job}
+            filter={filter}
+            columns={inputColumns}
+            canEdit={canEdit && job.counters.total > 0}
+            onDone={() => pages.refresh()}
+          />
+        }
       />
       {canWrite && !isEmpty(selection) && (
         <SelectionBar
@@ -158,6 +198,7 @@ export function Rows({ job, filter, row, view: firstView, extra = [], empty }: P
           filter={filter}
           known={known}
           selection={selection}
+          columns={canEdit ? inputColumns : []}
           onChange={setSelection}
           onDone={() => pages.refresh()}
         />
@@ -204,6 +245,7 @@ export function Rows({ job, filter, row, view: firstView, extra = [], empty }: P
           isSelected={canWrite ? (item) => holds(selection, item.rowNo) : undefined}
           onEdit={canEdit ? edit : undefined}
           onWidth={(column, width) => keep({ widths: { ...mine.widths, [column]: width } })}
+          onPaste={canEdit && view === "input" ? (...pasted) => void paste(...pasted) : undefined}
           onKey={(event, item) => {
             if (event.key !== "x" || event.ctrlKey || !item || !canWrite) return false;
             select(item, event.shiftKey);

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { Check, RotateCw, X } from "lucide-react";
+import { Check, PencilLine, RotateCw, X } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/button";
 import { Confirm } from "../../components/dialog";
@@ -9,6 +9,8 @@ import { count, plural } from "../../lib/format";
 import type { ItemFilter } from "../../lib/item-pages";
 import { useShortcuts } from "../../lib/keys";
 import { OpenSelection } from "../pending/selected";
+import { EditDialog } from "./edits/edit-dialog";
+import { rowsToEdit } from "./edits/edits";
 import { isHeld, useAccept } from "./held";
 import { NOTHING, type Selection } from "./selection";
 
@@ -17,6 +19,8 @@ interface Props {
   filter: ItemFilter;
   known: number | null;
   selection: Selection;
+  /** Columns of the file that may be edited. */
+  columns: string[];
   onChange: (selection: Selection) => void;
   onDone: () => void;
 }
@@ -48,7 +52,8 @@ export function SelectionBar(props: Props) {
   return <EndedSelection {...props} />;
 }
 
-function EndedSelection({ job, filter, known, selection, onChange, onDone }: Props) {
+function EndedSelection({ job, filter, known, selection, columns, onChange, onDone }: Props) {
+  const [editing, setEditing] = useState(false);
   const queries = useQueryClient();
   const [asking, setAsking] = useState(false);
   const accept = useAccept(job);
@@ -130,6 +135,23 @@ function EndedSelection({ job, filter, known, selection, onChange, onDone }: Pro
       <Button size="sm" look={isHeld(filter.code) ? "plain" : "primary"} onClick={() => setAsking(true)}>
         <RotateCw aria-hidden /> Reprocess
       </Button>
+      {columns.length > 0 && (
+        <Button size="sm" onClick={() => setEditing(true)}>
+          <PencilLine aria-hidden /> Edit
+        </Button>
+      )}
+      {editing && (
+        <EditDialog
+          job={job}
+          columns={columns}
+          select={rowsToEdit(filter, selection)}
+          onClose={() => setEditing(false)}
+          onDone={() => {
+            onChange(NOTHING);
+            onDone();
+          }}
+        />
+      )}
       <Button size="sm" look="quiet" onClick={() => onChange(NOTHING)}>
         <X aria-hidden /> Clear
       </Button>

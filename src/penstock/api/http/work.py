@@ -37,7 +37,7 @@ ROUTES: Mapping[str, str] = {
             POST /api/jobs/{job_id}/pause · POST /api/jobs/{job_id}/resume
             POST /api/jobs/{job_id}/cancel · POST /api/jobs/{job_id}/priority
             POST /api/jobs/{job_id}/clone · PATCH /api/jobs/{job_id}/items/{item}
-            GET /api/jobs/{job_id}/items/{item}/searches
+            GET /api/jobs/{job_id}/items/{item}/searches · GET /api/jobs/{job_id}/edits
             POST /api/jobs/{job_id}/items/{item}/choose
             GET /api/fields · GET /api/profiles · GET /api/profiles/{name}
             PUT /api/profiles/{name} · DELETE /api/profiles/{name}
@@ -114,6 +114,7 @@ ROUTES: Mapping[str, str] = {
             POST /api/jobs/{job_id}/enrich · POST /api/jobs/{job_id}/proposals/accept
             POST /api/jobs/{job_id}/proposals/refuse
             POST /api/jobs/{job_id}/remap · POST /api/jobs/{job_id}/undo
+            POST /api/jobs/{job_id}/items/fix · POST /api/jobs/{job_id}/edits/undo
             POST /api/dead-letters/{letter_id}/reprocess · POST /api/dead-letters/reprocess
             POST /api/dead-letters/discard
             POST /api/bulk · POST /api/products/import/retry-failed · POST /api/retention/prune

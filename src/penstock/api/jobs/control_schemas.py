@@ -176,7 +176,10 @@ PARAMS: dict[BulkAction, type[BaseModel]] = {
 
 
 class BulkOrder(Shape):
-    action: BulkAction
+    action: Literal[
+        BulkAction.PAUSE, BulkAction.RESUME, BulkAction.CANCEL, BulkAction.PRIORITY,
+        BulkAction.REPROCESS, BulkAction.CLONE,
+    ]  # fmt: skip
     filter: BulkFilter
     params: dict[str, Any] = Field(
         default_factory=dict,

@@ -12,8 +12,9 @@ from penstock.api.http.answers import answer
 from penstock.api.http.bodies import body_of, order_of
 from penstock.api.jobs.control_schemas import FixOrder, RemapOrder, Reprocessed
 from penstock.api.jobs.shapes import load_job_shape
-from penstock.app import bulk, fix
+from penstock.app import bulk
 from penstock.app.job_control import get_job
+from penstock.app.rows import fix
 from penstock.model.errors import NotThere
 from penstock.model.ticket import Ticket
 from penstock.store.accounts.accounts import Principal

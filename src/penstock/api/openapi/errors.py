@@ -55,6 +55,8 @@ OWN: dict[str, tuple[str, ...]] = {
     "undoJob": _STATE,
     "fixItem": (*_STATE, "INVALID_CONFIG"),
     "remapJob": (*_STATE, "INVALID_CONFIG"),
+    "editItems": _STATE,
+    "undoEdit": _STATE,
     "chooseItemCandidate": _STATE,
     "enrichProducts": (*_STATE, *_JOB),
     "acceptProposals": _STATE,

@@ -28,6 +28,16 @@ async def rows_beside(
     return {row["row_no"] for row in rows} - {row_no}
 
 
+async def rows_beside_many(
+    conn: Connection, job_id: UUID, rows: Sequence[int], names: Sequence[str], most: int
+) -> set[int]:
+    """Rows that share a name with one of these rows or with ``names``, and these rows."""
+    own = [row["key"] for row in await conn.fetch(_sql.names_of_rows, job_id, list(rows))]
+    keys = list(dict.fromkeys([*own, *names]))
+    found = await conn.fetch(_sql.rows_by_key, job_id, keys, most) if keys else []
+    return {row["row_no"] for row in found} | set(rows)
+
+
 async def find_links(
     conn: Connection, org_id: int, source: str, gtins: Sequence[str], makers: Sequence[str]
 ) -> list[LinkCandidate]:

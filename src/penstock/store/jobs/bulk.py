@@ -160,6 +160,13 @@ async def begin_target(
     )
 
 
+async def begin_pass(
+    conn: Connection, operation_id: UUID, job_id: UUID, selection: Mapping[str, Any]
+) -> None:
+    """Begin another pass over the rows of the operation's job."""
+    await conn.execute(_sql.begin_target, operation_id, job_id, to_json(dict(selection)))
+
+
 def frozen(selection: Selection, asked_at: datetime) -> dict[str, Any]:
     """A selection with its time, as stored with an operation."""
     return selection.as_json() | {"askedAt": asked_at.isoformat()}

@@ -126,10 +126,6 @@ async def lock_item(conn: Connection, job_id: UUID, row_no: int) -> Any:
     return await conn.fetchrow(_sql.lock_item, job_id, row_no)
 
 
-async def set_input(conn: Connection, job_id: UUID, row_no: int, given: Any) -> None:
-    await conn.execute(_sql.set_input, job_id, row_no, to_json(given))
-
-
 async def lock_document(
     conn: Connection, job_id: UUID, row_no: int
 ) -> tuple[ItemStatus, Mapping[str, Any]] | None:

@@ -102,6 +102,7 @@ async def drop_items(
     await conn.execute(_sql.mark_pruned, job_id)
     gone: Any = await conn.fetchrow(_sql.drop_items, job_id, after, last)
     await conn.execute(_sql.drop_keys, job_id, after, last)
+    await conn.execute(_sql.drop_edit_rows, job_id, after, last)
     if lock.counted and gone["rows"]:
         await conn.execute(_sql.free_rows, org_id, gone["rows"])
     return int(gone["items"])
@@ -111,6 +112,7 @@ async def drop_rest_of_items(conn: Connection, job_id: UUID, most: int) -> int:
     """What else hangs on the rows of a job."""
     await conn.execute(_sql.mark_pruned, job_id)
     await conn.execute(_sql.drop_counters, job_id)
+    await conn.execute(_sql.drop_edits, job_id)
     return _count(await conn.execute(_sql.drop_missing, job_id, most))
 
 

@@ -127,6 +127,11 @@ ORDER BY k.key, r.row_no
 -- What a row calls itself.
 SELECT key FROM job_keys WHERE job_id = $1 AND row_no = $2
 
+-- name: names_of_rows
+-- What rows call themselves.
+SELECT DISTINCT n.key FROM unnest($2::integer[]) AS r (row_no)
+JOIN job_keys n ON n.job_id = $1 AND n.row_no = r.row_no
+
 -- name: first_of_key
 -- The first row of each name.
 SELECT k.key, r.row_no FROM unnest($2::text[]) AS k (key) CROSS JOIN LATERAL (

@@ -118,10 +118,6 @@ SELECT input FROM job_items WHERE job_id = $1 AND row_no = $2
 -- Lock a row that is to be changed.
 SELECT status, input FROM job_items WHERE job_id = $1 AND row_no = $2 FOR UPDATE
 
--- name: set_input
--- Its cells as they should have been.
-UPDATE job_items SET input = $3::jsonb WHERE job_id = $1 AND row_no = $2
-
 -- name: document_of
 -- What stages made of a row.
 SELECT status, normalized FROM job_items WHERE job_id = $1 AND row_no = $2 FOR UPDATE

@@ -48,6 +48,14 @@ SELECT count(*) AS items, count(*) FILTER (WHERE parent_row IS NULL) AS rows FRO
 -- Names of rows of a range.
 DELETE FROM job_keys WHERE job_id = $1 AND row_no > $2 AND row_no <= $3
 
+-- name: drop_edit_rows
+-- Cells of rows of a range, as they were before edits.
+DELETE FROM job_edit_rows WHERE job_id = $1 AND row_no > $2 AND row_no <= $3
+
+-- name: drop_edits
+-- Edits of a job whose rows are deleted.
+DELETE FROM job_edits WHERE job_id = $1
+
 -- name: drop_searches
 -- Searches of rows of a range.
 DELETE FROM search_events WHERE job_id = $1 AND row_no > $2 AND row_no <= $3

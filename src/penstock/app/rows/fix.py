@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -11,20 +11,22 @@ from penstock.engine.reprocess import require_rows
 from penstock.engine.runtime import Runtime, parse_config
 from penstock.engine.submit import Order, require_profile, stages_of, valid_config
 from penstock.model.effects import NameRow
-from penstock.model.errors import BadInput, ChildCrashed, NotThere, PenstockError, PermanentError
+from penstock.model.errors import ChildCrashed, NotThere, PenstockError, PermanentError
+from penstock.model.ids import new_id
 from penstock.model.pipeline import Item, Job
 from penstock.model.reprocess import Selection
+from penstock.model.rows.edits import Change, EditedRow, RowFilter, cell_of, with_cells
 from penstock.model.states import TERMINAL_ITEM_STATUSES, TERMINAL_JOB_STATES, ItemStatus
 from penstock.store.accounts.accounts import Principal
 from penstock.store.accounts.audit_log import audit
 from penstock.store.catalog import products
 from penstock.store.database import Connection, from_json
-from penstock.store.jobs import claims, jobs
+from penstock.store.jobs import claims, edits, jobs
 from penstock.store.jobs import reprocess as store
 
 # Rows of one name that are looked at again; more are a column that means something else.
-_MOST_BESIDE = 1000
-_ENDED = tuple(sorted(TERMINAL_ITEM_STATUSES))
+MOST_BESIDE = 1000
+ENDED_STATUSES = tuple(sorted(TERMINAL_ITEM_STATUSES))
 
 
 async def fix_item(
@@ -45,24 +47,39 @@ async def fix_item(
             state=item["status"],
         )  # fmt: skip
     before = from_json(item["input"])
-    after = _changed(before, from_json(job["header"]), cells)
-    await store.set_input(conn, job_id, row_no, after)
+    header = from_json(job["header"]) or []
+    after = with_cells(before, header, cells)
+    old = {name: cell_of(before, header, name) for name in cells}
+    edit_id = new_id()
+    await edits.add_edit(
+        conn, edit_id, job, who.user_id, RowFilter(rows=(row_no,)),
+        Change("paste", pasted={row_no: cells}),
+    )  # fmt: skip
+    await edits.add_rows(
+        conn, edit_id, job_id, job["org_id"], [EditedRow(row_no, old, cells, after)]
+    )
     await audit(
         conn, job["org_id"], who.user_id, "item.fix", f"job:{job_id}:{row_no}", ip=ip,
         before={"input": before}, after={"cells": dict(cells)},
     )  # fmt: skip
-    beside = await products.rows_beside(conn, job_id, row_no, names, _MOST_BESIDE)
+    beside = await products.rows_beside(conn, job_id, row_no, names, MOST_BESIDE)
     rows = tuple(sorted({row_no, *beside}))
-    again = Selection(whole_job=False, statuses=_ENDED, rows=rows, from_start=True)
+    again = Selection(whole_job=False, statuses=ENDED_STATUSES, rows=rows, from_start=True)
     return await bulk.reprocess_job(runtime, conn, who, job_id, again, ip)
 
 
 async def names_once_fixed(
     runtime: Runtime, job: Any, given: Any, cells: Mapping[str, str]
 ) -> Sequence[str]:
-    """What a row would call itself with these cells, by a trial of its first stage. Takes too long
-    for a transaction. Where nothing comes of it, the run itself will say why."""
-    after = _changed(given, from_json(job["header"]), cells)
+    """What a row would call itself with these cells."""
+    return await names_of_rows(
+        runtime, job, [with_cells(given, from_json(job["header"]) or [], cells)]
+    )
+
+
+async def names_of_rows(runtime: Runtime, job: Any, inputs: Iterable[Any]) -> Sequence[str]:
+    """What rows call themselves, by a trial of their first stage. Takes too long for a transaction
+    that holds locks of others. If the trial fails, the run itself will report why."""
     try:
         pipeline = runtime.pipeline(job["pipeline"])
         config = parse_config(pipeline, job["config"])
@@ -74,28 +91,17 @@ async def names_once_fixed(
             from_json(job["context"]) or {},
         )  # fmt: skip
         children = runtime.preview_children.for_owner(job["org_id"])
-        (outcome,) = await children.call(first.cpu, [Item(seen, 1, after)])
+        items = [Item(seen, 1, given) for given in inputs]
+        outcomes = await children.call(first.cpu, items) if items else []
     except (PenstockError, ChildCrashed):
         return ()
     return [
-        name for effect in outcome.effects if isinstance(effect, NameRow) for name in effect.keys
+        name
+        for outcome in outcomes
+        for effect in outcome.effects
+        if isinstance(effect, NameRow)
+        for name in effect.keys
     ]
-
-
-def _changed(given: Any, header: list[str] | None, cells: Mapping[str, str]) -> Any:
-    if isinstance(given, dict):
-        unknown = [name for name in cells if name not in given]
-        changed: Any = {**given, **cells}
-    else:
-        names = header or []
-        unknown = [name for name in cells if name not in names]
-        changed = [*given, *[""] * (len(names) - len(given))]
-        for name, value in cells.items():
-            if name in names:
-                changed[names.index(name)] = value
-    if unknown:
-        raise BadInput("UNKNOWN_FIELD", f"The row has no column {unknown[0]!r}.", unknown=unknown)
-    return changed
 
 
 async def remap(
@@ -128,5 +134,5 @@ async def remap(
         conn, job["org_id"], who.user_id, "job.remap", f"job:{job_id}", ip=ip,
         before={"config": from_json(job["config"])}, after={"config": merged},
     )  # fmt: skip
-    again = Selection(whole_job=True, statuses=_ENDED, from_start=True)
+    again = Selection(whole_job=True, statuses=ENDED_STATUSES, from_start=True)
     return await bulk.reprocess_job(runtime, conn, who, job_id, again, ip)

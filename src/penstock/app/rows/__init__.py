@@ -1,0 +1,1 @@
+"""Change rows of a job: fix one row, edit many, remap all."""

@@ -1,0 +1,1 @@
+"""Changes of rows of a job. Pure."""
