@@ -234,7 +234,10 @@ async def test_the_events_of_a_job_in_order(tried: Tried, script: Scripted) -> N
         "job.queued", "job.started", "job.progress", "job.completed",
     ]  # fmt: skip
     told = [orjson.loads(e["data"]) for e in events]
-    assert told[0] == {"pipeline": "scripted", "name": "spring list", "priority": 5}
+    assert told[0] == {
+        "pipeline": "scripted", "name": "spring list", "priority": 5, "position": 1,
+        "estimatedWaitMs": 0,
+    }  # fmt: skip
     assert told[1] == {"pipeline": "scripted"}
     assert {"percent", "stage", "message", "rowsDone", "rowsTotal", "elapsedMs"} <= told[2].keys()
     assert told[3] | {"elapsedMs": 0} == {

@@ -14,8 +14,9 @@ from penstock.engine.ending import fail_or_retry
 from penstock.engine.result_cache import CachedResults, look_up
 from penstock.engine.runtime import Runtime
 from penstock.engine.settle import TRANSIENT_DB_ERRORS
+from penstock.engine.worker_errors import CHILD_CRASHED, tell_worker_error
 from penstock.model.adaptive import IngestSizer
-from penstock.model.errors import BadInput, PermanentError
+from penstock.model.errors import BadInput, ChildCrashed, PermanentError
 from penstock.model.pipeline import Job, Pipeline, Row, RowBatch, Traits
 from penstock.model.ticket import Ticket
 from penstock.store.accounts import usage
@@ -29,6 +30,7 @@ _COPIED_AT_ONCE = 2000
 # Rows that are copied with all their results.
 _COPIED_WHOLE = 20_000
 _MIN_RANGE_ROWS, _MAX_RANGE_ROWS = 1000, 2500
+_MAX_WARNINGS = 20
 # Attempts to store a slow batch before the ingest starts over with small batches.
 _BATCH_TRIES = 5
 
@@ -109,6 +111,10 @@ class Ingest:
         except LeaseLost:
             self._runtime.log.info("ingest lease was lost", job=str(self._row.id))
         except Exception as error:
+            if isinstance(error, ChildCrashed):
+                await tell_worker_error(
+                    self._runtime, self._worker, CHILD_CRASHED, str(error), self._row.id, "ingest"
+                )
             await fail_or_retry(
                 self._runtime, self._lease.id, self._row, jobs.INGEST, error, self._worker
             )
@@ -290,6 +296,8 @@ class Ingest:
                 await result_cache.say_cached(conn, self._row.id, source.job_id)
                 told = {"from": str(source.job_id), "rows": source.total}
                 await jobs.tell(conn, self._row.id, "job.cached", told, self._worker)
+            for one in self._pipeline.warnings(learned)[:_MAX_WARNINGS]:
+                await jobs.tell(conn, self._row.id, "job.warning", one, self._worker)
             labels = self._pipeline.labels(learned)
             written = await stored.end_ingest(
                 conn, self._row.id, learned, labels, waiting, self._worker

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from penstock.model.backpressure import Level, Levels, level_of
-from penstock.store.database import Connection
+from penstock.model.fairness import WaitingJobs
+from penstock.store.database import Connection, from_json
 from penstock.store.jobs import jobs
 
 _CACHE_SECONDS = 1.0
@@ -32,6 +33,8 @@ class Queue:
     since: datetime | None
     level: Level
     dead_letters: int
+    # Waiting jobs by org.
+    lines: dict[int, WaitingJobs] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -61,10 +64,12 @@ class QueueDepthCache:
             raise
         return self._queue
 
-    def joined(self, *, delayed: bool) -> None:
+    def joined(self, org_id: int, weight: int, priority: int, *, delayed: bool) -> None:
         """Count a job that this process adds."""
         queue = self._queue
         if queue is not None:
+            if not delayed:
+                queue.lines.setdefault(org_id, WaitingJobs(weight)).add(priority)
             queue.depth += 1
             queue.delayed += delayed
             queue.waiting += not delayed
@@ -86,4 +91,12 @@ async def count_queue(conn: Connection, levels: Levels) -> Queue:
         since=row["since"] if row["level"] == level else None,
         level=level,
         dead_letters=row["dead_letters"],
+        lines=_lines(row["lines"]),
     )
+
+
+def _lines(found: str | None) -> dict[int, WaitingJobs]:
+    lines: dict[int, WaitingJobs] = {}
+    for org_id, weight, priority, waiting in from_json(found) or ():
+        lines.setdefault(org_id, WaitingJobs(weight)).add(priority, waiting)
+    return lines

@@ -10,7 +10,9 @@ from penstock.engine.claim import Claim
 from penstock.engine.context import StopSign, Timer, stage_context
 from penstock.engine.runtime import Runtime
 from penstock.engine.settle import TRANSIENT_DB_ERRORS
+from penstock.engine.worker_errors import CHILD_CRASHED, tell_worker_error
 from penstock.model.effects import Asked, EffectBatch, EffectWriter, LockOrder
+from penstock.model.errors import ChildCrashed
 from penstock.model.pipeline import Job
 from penstock.model.ports import Context
 from penstock.model.ranges import RangeResult, RangeWork
@@ -46,6 +48,10 @@ async def store_range(runtime: Runtime, claimed: Claim, stop: StopSign, worker: 
             "range could not be stored at once", job=str(claimed.work.job_id),
             first_row=claimed.range.rows.first_row, error=repr(error),
         )  # fmt: skip
+        if isinstance(error, ChildCrashed):
+            await tell_worker_error(
+                runtime, worker, CHILD_CRASHED, str(error), claimed.work.job_id, claimed.work.stage
+            )
         written = await writing.as_items()
     if written is not None:
         for lane in written.lanes:

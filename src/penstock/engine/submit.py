@@ -17,7 +17,13 @@ from penstock.engine.queue_depth import Queue
 from penstock.engine.runtime import Runtime, first_problem
 from penstock.model.backpressure import Admission, admission, retry_after_ms
 from penstock.model.errors import BadInput, NotThere, Unavailable
-from penstock.model.fairness import DEFAULT_PRIORITY, MAX_PRIORITY, lane_of
+from penstock.model.fairness import (
+    DEFAULT_PRIORITY,
+    MAX_PRIORITY,
+    PLAN_WEIGHTS,
+    jobs_ahead,
+    lane_of,
+)
 from penstock.model.ids import new_id
 from penstock.model.network.token_bucket import Rate
 from penstock.model.pipeline import MAX_INLINE_ROWS, Pipeline, Row, Traits
@@ -124,9 +130,12 @@ async def prepare(
     is_exempt = order.at_once or order.internal or traits.standing
     delay = None if is_exempt else _verdict(runtime, queue, who)
     # No await since the look: concurrent submits see each other's jobs.
+    weight = PLAN_WEIGHTS[who.plan]
+    ahead = jobs_ahead(queue.lines, who.org_id, weight, order.priority)
     if not traits.standing:
-        runtime.queue.joined(delayed=delay is not None or order.due_at is not None)
-    position, wait = max(queue.waiting, 1), round(max(queue.waiting - 1, 0) * queue.job_ms)
+        is_delayed = delay is not None or order.due_at is not None
+        runtime.queue.joined(who.org_id, weight, order.priority, delayed=is_delayed)
+    wait = round(ahead * queue.job_ms)
     if delay is not None:
         until = await jobs.delayed_until(conn, order.due_at, runtime.settings.depth_delay_ms)
         order, wait = replace(order, due_at=until), max(wait, runtime.settings.depth_delay_ms)
@@ -138,7 +147,8 @@ async def prepare(
     # Last, since a request that is refused must not count.
     order = await _metered(runtime, conn, who, pipeline, order)
     job = _new_job(who, order, pipeline, config, file, _inline(pipeline, config, traits), delay)
-    body = _body(job, position, wait)
+    job = replace(job, told={**job.told, "position": ahead + 1, "estimatedWaitMs": wait})
+    body = _body(job, ahead + 1, wait)
     key = None
     if order.idempotency_key is not None:
         accepted = Answer(202, body)

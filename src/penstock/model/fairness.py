@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 PLAN_WEIGHTS: Final[Mapping[str, int]] = {
@@ -73,3 +74,29 @@ def score(start: float, live_expected_ms: float, weight: float) -> float:
 def charged(virtual_time: float, start: float, actual_ms: float, weight: float) -> float:
     """An org's virtual time after a slice of ``actual_ms``."""
     return max(virtual_time, start) + actual_ms / weight
+
+
+@dataclass(slots=True)
+class WaitingJobs:
+    """The waiting jobs of an org, by priority."""
+
+    weight: int
+    by_priority: dict[int, int] = field(default_factory=dict)
+
+    def add(self, priority: int, jobs: int = 1) -> None:
+        self.by_priority[priority] = self.by_priority.get(priority, 0) + jobs
+
+
+def jobs_ahead(lines: Mapping[int, WaitingJobs], org_id: int, weight: int, priority: int) -> int:
+    """How many waiting jobs start before a new one of this org: those of the org with the same or
+    a higher priority, and of each other org what its weight gives it until then."""
+    own = lines.get(org_id)
+    before = 0
+    if own is not None:
+        before = sum(jobs for level, jobs in own.by_priority.items() if level >= priority)
+    others = 0
+    for other, line in lines.items():
+        if other != org_id:
+            turns = (before + 1) * line.weight // weight
+            others += min(sum(line.by_priority.values()), turns)
+    return before + others

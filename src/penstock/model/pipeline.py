@@ -293,6 +293,10 @@ class Pipeline:
         ``cursor`` and ``context``."""
         return False
 
+    def warnings(self, context: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        """What the input as a whole is warned of, each with `code` and `message`."""
+        return ()
+
     async def has_same_outcome(
         self, job: Job, config: Mapping[str, Any], started_at: datetime, ctx: Context
     ) -> bool:

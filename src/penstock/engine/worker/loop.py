@@ -10,7 +10,6 @@ import secrets
 import socket
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from uuid import UUID
 
@@ -29,7 +28,9 @@ from penstock.engine.worker.liveness import Liveness
 from penstock.engine.worker.memory import give_memory_back
 from penstock.engine.worker.reaper import LocalWorkerReaper
 from penstock.engine.worker.slots import Slots
+from penstock.engine.worker_errors import CHILD_CRASHED, SLICE_FAILED, tell_worker_error
 from penstock.model.adaptive import ClaimBounds
+from penstock.model.errors import ChildCrashed
 from penstock.model.fairness import serves_one_org
 from penstock.model.ticket import Ticket
 from penstock.store.jobs import claims
@@ -332,16 +333,16 @@ class Worker:
         except Exception as error:
             # The lease expires and the items are claimed again: a bug must not end the worker.
             self._runtime.log.error("slice failed", error=repr(error), exc_info=True)
-            await self._tell_error("SLICE_FAILED", error, claimed)
+            await self._tell_error(SLICE_FAILED, error, claimed)
         finally:
             self._heartbeat.drop(ids)
 
     async def _tell_error(self, reason: str, error: Exception, claimed: Claim) -> None:
         """An event for operators; the log has the details if the database does not take it."""
-        told = {"reason": reason, "error": type(error).__name__, "stage": claimed.work.stage}
-        with suppress(*TRANSIENT_DB_ERRORS):
-            async with self._runtime.db.transaction() as conn:
-                await workers.tell(conn, "worker.error", self.id, told)
+        work = claimed.work
+        await tell_worker_error(
+            self._runtime, self.id, reason, type(error).__name__, work.job_id, work.stage
+        )
 
     async def _give_back(self, claimed: Claim) -> None:
         if self._running.abandoned:
@@ -426,6 +427,8 @@ class Worker:
         """Run and settle; False if the lease was lost."""
         worked = await run_items(self._runtime, piece, stop, deadline - time.monotonic())
         self._runtime.failpoints.reach("after_work")
+        if worked.crashed:
+            await self._tell_error(CHILD_CRASHED, ChildCrashed(), piece)
         patience = self._patience_seconds(piece)
         if last:
             # From here on a missing slice was settled, not lost.

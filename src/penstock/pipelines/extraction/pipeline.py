@@ -182,6 +182,10 @@ class Extraction(Pipeline):
         places = {one["target"]: n for n, one in reversed(list(enumerate(context["mapping"])))}
         return {name: places[target] for name, target in _LABELS.items() if target in places}
 
+    def warnings(self, context: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        found: Sequence[Mapping[str, Any]] = context.get("warnings", ())
+        return found
+
     def cache_key(self, config: ExtractionConfig) -> str:
         """Without intent and price guard, which do not affect the first stage."""
         asked = config.model_dump(mode="json", exclude={"intent", "price_guard"})

@@ -92,6 +92,7 @@ async def end_ingest(
 ) -> Written:  # fmt: skip
     """All rows are stored; a job without rows is complete. ``waiting`` as in `ranges.open_all`."""
     await conn.execute(_sql.end_ingest, job_id, to_json(dict(context)), to_json(dict(labels)))
+    await conn.execute(_sql.end_reading, job_id)
     await conn.execute(_sql.open_first_stage, job_id)
     await ranges.open_all(conn, job_id, waiting)
     return await write_moves(conn, {job_id: JobMove()}, worker)

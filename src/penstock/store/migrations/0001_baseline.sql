@@ -189,6 +189,9 @@ CREATE TABLE job_stages (
     avg_bytes real,
     -- Workers that died over the ingest or the finish.
     crashes   smallint NOT NULL DEFAULT 0,
+    -- The first claim, and the last change that a worker wrote.
+    started_at timestamptz,
+    moved_at  timestamptz,
     PRIMARY KEY (job_id, position)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 200);
 
@@ -634,7 +637,7 @@ ALTER TABLE installation ENABLE ROW LEVEL SECURITY;
 CREATE FUNCTION queue_state(most integer DEFAULT 20001)
     RETURNS TABLE (depth bigint, waiting bigint, active bigint, delayed bigint, oldest_ms double precision,
                    slots bigint, workers bigint, avg_job_ms double precision, level text,
-                   since timestamptz, dead_letters bigint)
+                   since timestamptz, dead_letters bigint, lines jsonb)
     LANGUAGE sql STABLE SECURITY DEFINER
 BEGIN ATOMIC
     SELECT q.depth, q.waiting, q.active, q.delayed, q.oldest_ms, w.slots, w.workers,
@@ -642,7 +645,15 @@ BEGIN ATOMIC
                 FROM (SELECT finished_at, started_at FROM jobs
                       WHERE state = 'done' AND started_at IS NOT NULL
                       ORDER BY finished_at DESC LIMIT 50) AS r),
-           i.level, i.since, (SELECT coalesce(sum(open), 0) FROM dead_letter_groups)
+           i.level, i.since, (SELECT coalesce(sum(open), 0) FROM dead_letter_groups),
+           -- Waiting jobs of each org by priority: what is ahead of a new job.
+           (SELECT jsonb_agg(jsonb_build_array(l.org_id, o.weight, l.priority, l.waiting))
+            FROM (SELECT org_id, priority, count(*) AS waiting
+                  FROM (SELECT org_id, priority FROM jobs
+                        WHERE state IN ('queued', 'running', 'cancelling') AND NOT standing AND NOT paused
+                          AND state = 'queued' AND coalesce(due_at <= now(), true)
+                        LIMIT most) AS queued
+                  GROUP BY org_id, priority) AS l JOIN orgs o ON o.id = l.org_id)
     FROM (SELECT count(*) AS depth,
                  count(*) FILTER (WHERE state = 'queued' AND NOT later) AS waiting,
                  count(*) FILTER (WHERE state <> 'queued') AS active,

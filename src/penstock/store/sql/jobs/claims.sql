@@ -247,10 +247,12 @@ SELECT items FROM counted, (SELECT count(*) FROM locked) AS jobs
 -- name: take_items
 -- Under the jobs' locks: claimed items leave a stage's pending ones and are processing. A stage with
 -- nothing left, as ingest and finish are once leased, rests; fresh rows below the floor are gone for
--- good. A job's first claim starts it, unless it is there to end it. Answers the jobs and items of a
+-- good. A job's first claim starts it, unless it is there to end it; the first claim of each other
+-- stage is an event, too. Answers the jobs and items of a
 -- small claim, for $7 leases with up to $11 bytes: the columns of a job are set in its first row.
 WITH taken AS MATERIALIZED (
     SELECT t.job_id, t.items, t.floor, j.started_at IS NULL AND j.state <> 'cancelling' AS starts,
+           j.started_at IS NOT NULL AND st.started_at IS NULL AND NOT j.standing AS enters,
            least(CASE WHEN st.pending = t.items THEN 'infinity' ELSE st.ready_at END,
                  (SELECT min(o.ready_at) FROM job_stages o
                   WHERE o.job_id = t.job_id AND o.position <> $2)) AS ready_at
@@ -259,24 +261,27 @@ WITH taken AS MATERIALIZED (
     JOIN job_stages st ON st.job_id = t.job_id AND st.position = $2
 ), staged AS (
     UPDATE job_stages st SET pending = st.pending - t.items, floor = greatest(st.floor, t.floor),
-        ready_at = CASE WHEN st.pending = t.items THEN 'infinity' ELSE st.ready_at END
+        ready_at = CASE WHEN st.pending = t.items THEN 'infinity' ELSE st.ready_at END,
+        started_at = coalesce(st.started_at, now())
     FROM taken t WHERE st.job_id = t.job_id AND st.position = $2
 ), changed AS (
     UPDATE jobs j SET pending = j.pending - t.items, processing = j.processing + t.items,
         state = CASE WHEN j.state = 'queued' THEN 'running' ELSE j.state END,
         started_at = CASE WHEN t.starts THEN now() ELSE j.started_at END, stage = $6,
-        heartbeat_at = now(), updated_at = now(), seq = j.seq + t.starts::integer,
+        heartbeat_at = now(), updated_at = now(), seq = j.seq + (t.starts OR t.enters)::integer,
         ready_at = t.ready_at
     FROM taken t
     WHERE j.id = t.job_id
-    RETURNING j.*, t.starts
+    RETURNING j.*, t.starts, t.enters
 ), told AS (
     INSERT INTO events (xid, org_id, job_id, seq, event, worker, data)
     SELECT greatest(pg_current_xact_id(), (SELECT p.xid FROM events p
                                            WHERE p.job_id = c.id AND p.seq < c.seq
                                            ORDER BY p.seq DESC LIMIT 1)),
-           c.org_id, c.id, c.seq, 'job.started', $5, jsonb_build_object('pipeline', c.pipeline)
-    FROM changed c WHERE c.starts
+           c.org_id, c.id, c.seq, CASE WHEN c.starts THEN 'job.started' ELSE 'job.status' END, $5,
+           CASE WHEN c.starts THEN jsonb_build_object('pipeline', c.pipeline)
+                ELSE jsonb_build_object('stage', $6, 'state', c.state) END
+    FROM changed c WHERE c.starts OR c.enters
 ), item AS (
     SELECT i.slice_id, i.job_id, i.row_no, CASE WHEN $10::text IS NULL THEN i.input END AS input,
            CASE WHEN $10 IS NULL THEN i.normalized ELSE i.normalized->$10 END AS normalized,

@@ -19,6 +19,10 @@ WHERE id = $1
 -- A first stage that needs the whole input becomes ready.
 UPDATE job_stages SET ready_at = now() WHERE job_id = $1 AND position = 0 AND pending > 0
 
+-- name: end_reading
+-- The ingest has stored its last row.
+UPDATE job_stages SET moved_at = now() WHERE job_id = $1 AND kind = 'ingest'
+
 -- name: yield_stage
 -- Ingest or finish goes on later, from its cursor: after a pause for others, or after a failure.
 UPDATE job_stages SET ready_at = now() + $3 * interval '1 millisecond'

@@ -105,7 +105,7 @@ ORDER BY j.id DESC
 -- name: queue_state
 -- Depth and capacity of the whole installation.
 SELECT depth, waiting, active, delayed, oldest_ms, slots, workers, avg_job_ms, level, since,
-       dead_letters
+       dead_letters, lines
 FROM queue_state($1)
 
 -- name: last_hour

@@ -90,7 +90,8 @@ RETURNING generation
 
 -- name: renew_stages
 -- No item of an ended job is open. Its ingest goes on where it was left, if it was not through.
-UPDATE job_stages st SET pending = 0, open = 0, crashes = 0, ready_at = CASE
+UPDATE job_stages st SET pending = 0, open = 0, crashes = 0, started_at = NULL, moved_at = NULL,
+    ready_at = CASE
     WHEN st.kind = 'ingest' AND NOT j.ingest_done THEN now() ELSE 'infinity'::timestamptz END
 FROM jobs j WHERE j.id = $1 AND st.job_id = j.id
 

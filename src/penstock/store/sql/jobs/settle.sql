@@ -81,6 +81,7 @@ WITH locked AS MATERIALIZED (
 ), moved AS (
     UPDATE job_stages st SET
         pending = st.pending + m.pending, open = st.open + m.open,
+        moved_at = CASE WHEN m.item_ms IS NOT NULL OR m.open < 0 THEN now() ELSE st.moved_at END,
         ready_at = CASE
             WHEN m.delay_ms IS NULL OR (st.barrier AND st.ready_at = 'infinity') THEN st.ready_at
             ELSE least(st.ready_at, now() + m.delay_ms * interval '1 millisecond') END,
