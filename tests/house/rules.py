@@ -64,7 +64,7 @@ def asyncpg_imports(root: Path) -> Counts:
 # Effects and the catalog's tables store documents of products, so their SQL may name the keys.
 _MAY_NAME_KEYS = re.compile(r"effects/|(^|/)(products?|catalog|missing)[^/]*$|(^|/)catalog/")
 # Keys of the engine's own documents: errors, events and attempts of deliveries.
-_ENGINE_KEYS = frozenset({"at", "code", "message", "pipeline"})
+_ENGINE_KEYS = frozenset({"at", "code", "message", "pipeline", "stage"})
 _OPERATOR = re.compile(r"(?:->>?|#>>?|[^\s(]\s*\?[|&]?)\s*'([^']*)'")
 _BUILD_OBJECT = re.compile(r"jsonb?_build_object\s*\(", re.IGNORECASE)
 _QUOTED = re.compile(r"'(\w+)'\s*,")

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from penstock.model.backpressure import Level, Levels, level_of
 from penstock.model.fairness import WaitingJobs
-from penstock.store.database import Connection, from_json
+from penstock.store.database import Connection
 from penstock.store.jobs import jobs
+from penstock.store.jobs.jobs import waiting_lines
 
 _CACHE_SECONDS = 1.0
 
@@ -91,12 +93,12 @@ async def count_queue(conn: Connection, levels: Levels) -> Queue:
         since=row["since"] if row["level"] == level else None,
         level=level,
         dead_letters=row["dead_letters"],
-        lines=_lines(row["lines"]),
+        lines=_lines(waiting_lines(row)),
     )
 
 
-def _lines(found: str | None) -> dict[int, WaitingJobs]:
+def _lines(found: Iterable[tuple[int, int, int, int]]) -> dict[int, WaitingJobs]:
     lines: dict[int, WaitingJobs] = {}
-    for org_id, weight, priority, waiting in from_json(found) or ():
+    for org_id, weight, priority, waiting in found:
         lines.setdefault(org_id, WaitingJobs(weight)).add(priority, waiting)
     return lines

@@ -130,11 +130,7 @@ async def prepare(
     is_exempt = order.at_once or order.internal or traits.standing
     delay = None if is_exempt else _verdict(runtime, queue, who)
     # No await since the look: concurrent submits see each other's jobs.
-    weight = PLAN_WEIGHTS[who.plan]
-    ahead = jobs_ahead(queue.lines, who.org_id, weight, order.priority)
-    if not traits.standing:
-        is_delayed = delay is not None or order.due_at is not None
-        runtime.queue.joined(who.org_id, weight, order.priority, delayed=is_delayed)
+    ahead = _join(runtime, queue, who, order, traits, delay)
     wait = round(ahead * queue.job_ms)
     if delay is not None:
         until = await jobs.delayed_until(conn, order.due_at, runtime.settings.depth_delay_ms)
@@ -154,6 +150,18 @@ async def prepare(
         accepted = Answer(202, body)
         key = new_key(key_of, order.idempotency_key, digest, accepted, job.id)
     return Prepared(Receipt(job.id, body, job.lane), job, key)
+
+
+def _join(
+    runtime: Runtime, queue: Queue, who: Principal, order: Order, traits: Traits, delay: str | None
+) -> int:
+    """Count the job as waiting; answers how many are ahead of it."""
+    weight = PLAN_WEIGHTS[who.plan]
+    ahead = jobs_ahead(queue.lines, who.org_id, weight, order.priority)
+    if not traits.standing:
+        is_delayed = delay is not None or order.due_at is not None
+        runtime.queue.joined(who.org_id, weight, order.priority, delayed=is_delayed)
+    return ahead
 
 
 def _body(job: NewJob, position: int, wait: int) -> str:

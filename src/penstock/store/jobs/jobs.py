@@ -185,6 +185,11 @@ async def table_of(conn: Connection, job_id: UUID) -> Any:
     return await conn.fetchrow(_sql.table_of_job, job_id)
 
 
+def waiting_lines(state: Any) -> list[tuple[int, int, int, int]]:
+    """Org, weight, priority and number of waiting jobs, from `queue_state`."""
+    return [tuple(one) for one in from_json(state["lines"]) or ()]
+
+
 async def queue_state(conn: Connection, most: int = _COUNTABLE) -> Any:
     """Depth and capacity of the queue; counts up to ``most``."""
     return await conn.fetchrow(_sql.queue_state, most)

@@ -280,7 +280,7 @@ WITH taken AS MATERIALIZED (
                                            ORDER BY p.seq DESC LIMIT 1)),
            c.org_id, c.id, c.seq, CASE WHEN c.starts THEN 'job.started' ELSE 'job.status' END, $5,
            CASE WHEN c.starts THEN jsonb_build_object('pipeline', c.pipeline)
-                ELSE jsonb_build_object('stage', $6, 'state', c.state) END
+                ELSE jsonb_build_object('stage', $6) END
     FROM changed c WHERE c.starts OR c.enters
 ), item AS (
     SELECT i.slice_id, i.job_id, i.row_no, CASE WHEN $10::text IS NULL THEN i.input END AS input,
