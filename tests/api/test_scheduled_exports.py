@@ -9,6 +9,7 @@ import io
 import os
 import time
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from tests.api.conftest import CSV, refused, shaped
 from tests.api.test_products import TOOLS, applied
 from tests.fixtures import Bench
 from tests.guards.servers import Seen, answering, serving
+from tests.places.servers import KEYS, USER, all_places, ftp_server, s3_server, sftp_server
+from tests.places.servers import place as place_of
 
 from penstock.api.schedules.schemas import FullSchedule, ScheduleRunShape
 from penstock.app.schedules.service import Scheduler, SchedulerConfig
@@ -27,6 +30,7 @@ from penstock.engine.runtime import Runtime
 from penstock.guards.fetch import Fetcher
 from penstock.model.network.addresses import parse_exempt
 from penstock.model.network.fetching import FetchPurpose
+from penstock.model.places.ports import PlaceKind
 from penstock.settings import Settings
 from penstock.store.database import Database
 from penstock.wiring import with_exports
@@ -42,7 +46,13 @@ def place(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def settings(settings: Settings, place: Path) -> Settings:
-    return settings.model_copy(update={"watch_roots": (str(place),), "watch_settle_ms": 5000})
+    return settings.model_copy(
+        update={
+            "watch_roots": (str(place),),
+            "watch_settle_ms": 5000,
+            "watch_allow": "127.0.0.1",
+        }
+    )
 
 
 @pytest.fixture
@@ -115,6 +125,44 @@ async def test_products_and_results_go_to_a_place(
     order = {"name": "Loop", "cron": "@daily", "action": loop}
     problem = refused(await client.post("/api/schedules", json=order), 422, "INVALID_PARAMETERS")
     assert "would take" in problem.detail
+
+
+@pytest.mark.parametrize("kind", ["s3", "sftp", "ftp"])
+async def test_products_go_to_servers(
+    client: httpx2.AsyncClient, bench: Bench, runtime: Runtime, tmp_path: Path, kind: str
+) -> None:
+    await applied(client, bench, TOOLS)
+    async with AsyncExitStack() as stack:
+        if kind == "s3":
+            endpoint = stack.enter_context(s3_server())
+            httpx2.put(f"{endpoint}/goods").raise_for_status()
+            address, credentials = f"s3://goods/out?endpoint={endpoint}", KEYS
+        else:
+            (tmp_path / "served" / "out").mkdir(parents=True)
+            port = (
+                await stack.enter_async_context(sftp_server(tmp_path / "served"))
+                if kind == "sftp"
+                else stack.enter_context(ftp_server(tmp_path / "served"))
+            )
+            address, credentials = f"{kind}://127.0.0.1:{port}/out", USER
+        order = {"name": kind, "kind": kind, "address": address, "credentials": credentials}
+        made = await client.post("/api/watchers", json=order | {"pattern": "*.in.csv"})
+        assert made.status_code == 201, made.text
+        to = {"watcherId": made.json()["id"]}
+        action = {"kind": "export", "format": "csv", "fileName": "new/all.csv", "to": to}
+        for _ in range(2):
+            ended = await run(client, bench, runtime, await create(client, action))
+            assert ended.state == "done", ended.error
+        if kind == "s3":
+            opened = all_places().open(place_of(PlaceKind.S3, address, **KEYS))
+            async with opened as there:
+                file = await there.find("new/all.csv")
+                assert file is not None
+                written = b"".join([piece async for piece in there.read(file)])
+        else:
+            written = (tmp_path / "served" / "out" / "new" / "all.csv").read_bytes()
+            assert os.listdir(tmp_path / "served" / "out" / "new") == ["all.csv"]
+    assert written == (await client.post("/api/products/export")).content
 
 
 async def test_an_export_to_a_url_is_signed_and_its_failure_counts(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 from uuid import UUID
 
 import pytest
+from tests.checker.case import Submitted
+from tests.checker.check import check
 from tests.fixtures import Bench
 
 from penstock.app.retention.dry_run import count_prunable
@@ -17,6 +20,7 @@ from penstock.model.ids import new_id
 from penstock.model.reprocess import Selection
 from penstock.model.retention.policy import RetentionOverrides, RetentionPolicy, parse_policy
 from penstock.store.accounts.audit_log import Caller
+from penstock.store.database import Database
 from penstock.store.retention import retention as store
 from penstock.wiring import background_services
 
@@ -243,3 +247,28 @@ async def test_logs_and_pages(bench: Bench) -> None:
         sizes = await store.table_sizes(conn)
     assert (versions, kept) == ([3], ["blob-3"])
     assert {"jobs", "job_items", "events"} <= {one.name for one in sizes}
+
+
+async def test_the_invariants_hold_while_rows_are_pruned(bench: Bench, db: Database) -> None:
+    old = [await ended(bench, 300, 100) for _ in range(10)]
+    sent: dict[UUID, Submitted] = {}
+    over = asyncio.Event()
+
+    async def work() -> None:
+        async with bench.worker() as worker:
+            while not over.is_set():
+                sent[await bench.submit("noop", {"items": 20})] = Submitted(20)
+                await worker.run_once()
+
+    running = asyncio.create_task(work())
+    pruned = await Pruner(bench.runtime, 60, PruneConfig(chunk=50)).run()
+    over.set()
+    await running
+    await bench.work()
+    assert pruned.counts["items"] == 3000
+    assert [await bench.job(one) for one in old] == [None] * len(old)
+    async with db.acquire() as conn:
+        # Rows that retention deletes are the one way in which a row that has ended may go.
+        for table in ("history_items", "history_slices", "history_jobs"):
+            await conn.execute(f"DELETE FROM {table} WHERE job_id = ANY ($1)", old)
+        assert await check(conn, submitted=sent, drained=True, blobs=bench.runtime.blobs) == []

@@ -11,6 +11,14 @@ from tests.fixtures import Bench
 
 from penstock.app.retention.prune import PruneConfig, Pruner
 from penstock.model.ids import new_id
+from penstock.store.database import Connection
+
+
+@pytest.fixture
+def has_history() -> bool:
+    """Its triggers would be measured, too."""
+    return False
+
 
 _FILL = """
 INSERT INTO job_items (job_id, row_no, org_id, user_id, job_type, status, input, normalized, result)
@@ -115,14 +123,32 @@ async def test_rows_are_pruned_beside_a_load(bench: Bench, rows: int) -> None:
     )
     assert pruned.counts["items"] == rows
     assert await bench.job(old) is None
+    if rows >= 1_000_000:
+        # A short run has too few pages and claims to compare.
+        assert beside[0] <= alone[0] * 1.5
+        assert beside[1] <= alone[1] * 1.5
     async with bench.runtime.db.acquire() as conn:
-        await conn.execute("VACUUM job_items") if rows < 100_000 else None
         assert await conn.fetchval("SELECT count(*) FROM job_items WHERE job_id = $1", old) == 0
-    if rows < 100_000:
-        # The next rows go where the old ones were.
-        await fill(bench, rows)
-        async with bench.runtime.db.acquire() as conn:
-            after = await conn.fetchval("SELECT pg_relation_size('job_items')")
-        assert after < before * 1.5
+        if rows >= 1_000_000:
+            print(f"vacuumed by itself after {await _until_vacuumed(conn):.0f} s")
+        else:
+            await conn.execute("VACUUM job_items")
+    # The next rows go where the old ones were.
+    await fill(bench, rows // 2)
+    async with bench.runtime.db.acquire() as conn:
+        after = await conn.fetchval("SELECT pg_relation_size('job_items')")
+    print(f"job_items: {before:,} bytes, and {after:,} with half as many rows again")
+    # The load has stored some rows as well.
+    assert after < before * (1.1 if rows >= 1_000_000 else 1.5)
     counted = await bench.items(live)
     assert len(counted) == 300
+
+
+async def _until_vacuumed(conn: Connection) -> float:
+    began = time.perf_counter()
+    while await conn.fetchval(
+        "SELECT n_dead_tup > 500000 FROM pg_stat_user_tables WHERE relid = 'job_items'::regclass"
+    ):
+        assert time.perf_counter() - began < 900, "autovacuum has not removed the deleted rows"
+        await asyncio.sleep(1)
+    return time.perf_counter() - began

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from zoneinfo import ZoneInfo
@@ -166,3 +168,11 @@ def test_expressions_that_are_refused(cron: str) -> None:
 def test_zones_that_are_refused(zone: str) -> None:
     with pytest.raises(BadInput, match="there is no time zone"):
         parse_cron("@daily", zone)
+
+
+def test_zones_are_known_without_those_of_the_system() -> None:
+    code = "from penstock.model.schedules.cron import parse_zone as z; print(z('Asia/Kathmandu'))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={"PYTHONTZPATH": ""}, capture_output=True, text=True
+    )
+    assert (done.stdout, done.stderr) == ("Asia/Kathmandu\n", "")
