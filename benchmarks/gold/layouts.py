@@ -123,8 +123,8 @@ D-11,Linen trousers,Sand,59.90,1,1,4,4,2
 """,
         """
 sku  | title          | price | stock | variants
-D-10 | Summer dress   | 49.90 | 10    | Colour=Blue size=XS 49.90 x0; Colour=Blue size=S 49.90 x3; Colour=Blue size=M 49.90 x5; Colour=Blue size=L 49.90 x2; Colour=Blue size=XL 49.90 x0
-D-11 | Linen trousers | 59.90 | 12    | Colour=Sand size=XS 59.90 x1; Colour=Sand size=S 59.90 x1; Colour=Sand size=M 59.90 x4; Colour=Sand size=L 59.90 x4; Colour=Sand size=XL 59.90 x2
+D-10 | Summer dress   | 49.90 | 10    | color=Blue size=XS 49.90 x0; color=Blue size=S 49.90 x3; color=Blue size=M 49.90 x5; color=Blue size=L 49.90 x2; color=Blue size=XL 49.90 x0
+D-11 | Linen trousers | 59.90 | 12    | color=Sand size=XS 59.90 x1; color=Sand size=S 59.90 x1; color=Sand size=M 59.90 x4; color=Sand size=L 59.90 x4; color=Sand size=XL 59.90 x2
 """,
     ),
     case(

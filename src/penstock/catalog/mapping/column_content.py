@@ -87,7 +87,7 @@ def filled(samples: Sequence[str]) -> list[str]:
 def are_codes(samples: Sequence[str]) -> bool:
     """`A-100`, `000123`: codes, not product names."""
     cells = filled(samples)
-    return len(cells) >= MIN_FILLED_CELLS and all(map(_CODE.fullmatch, cells))
+    return len(cells) > 1 and all(map(_CODE.fullmatch, cells))
 
 
 def are_numbers(samples: Sequence[str]) -> bool:

@@ -14,6 +14,7 @@ from rapidfuzz import fuzz, process
 from penstock.catalog.fields import BY_TARGET, TIERS, kind_of
 from penstock.catalog.mapping import column_content, synonyms
 from penstock.catalog.mapping.assign import assign
+from penstock.catalog.mapping.size_columns import find_size_columns
 from penstock.catalog.mapping.synonyms import Candidate, Hints, header_key
 from penstock.catalog.mapping.tier_columns import find_steps
 from penstock.catalog.word_lists import load, words
@@ -36,7 +37,7 @@ _BREAK = re.compile(
     r"\s*(?P<price>(?:preis|price|prix|precio|prezzo|prijs|preço|cena|vk|ek)\s{0,2}"
     r"(?:\(?(?:[A-Z]{3}|[€$£])\)?)?)?\s{0,2}"
     r"(?P<low>[1-9][0-9]{0,6})\s?(?:(?P<high>(?:-|–|bis|to)\s?[0-9]{1,7}|\+))?"
-    r"\s{0,2}(?:(?:st|stk|stck|stück|pcs?|pieces?|units?|ea|szt|ks|uds?|pz)\.?)?"
+    r"\s{0,2}(?:(?:st|stk|stck|stück|pcs?|pieces?|units?|ea|szt|ks|uds?|pz|db|kpl|buc|adet|kom|шт|τεμ)\.?)?"
     r"\s{0,2}(?:\(?(?:[A-Z]{3}|[€$£])\)?)?\s*",
     re.IGNORECASE,
 )
@@ -113,6 +114,7 @@ def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Pro
         _guess(thoughts, samples)
     _find_price_breaks(header, thoughts, samples)
     _find_price_steps(header, thoughts, samples)
+    _find_sizes(header, thoughts, samples)
     scores = []
     for index, thought in enumerate(thoughts):
         # Of two equally good columns the first wins.
@@ -179,7 +181,7 @@ def _find_price_breaks(
         return
     for (index, _), quantity in zip(found, numbers, strict=True):
         cells = samples[index] if index < len(samples) else ()
-        if column_content.fit("price", cells) == 1.0:
+        if cells and column_content.fit("price", cells) in (1.0, None):
             target = "price.amount" if quantity == 1 else f"{TIERS}.{quantity}"
             thoughts[index].options[target] = (0.8, "exact")
 
@@ -204,6 +206,20 @@ def _find_price_steps(
         if priced and given and all(text.rstrip().endswith("%") for text in given):
             thought.options.clear()
             thought.options[f"{priced}.discount"] = (0.95, "exact")
+
+
+def _find_sizes(
+    header: Sequence[str], thoughts: list[_ColumnOptions], samples: Sequence[Sequence[str]]
+) -> None:
+    """Columns named `S`, `M`, `L` or `38`, `39`, `40` that contain numbers of pieces are the stock
+    of each size. A row is then a product, and its style number the SKU."""
+    for index, size in find_size_columns(header, samples).items():
+        thoughts[index].options.clear()
+        thoughts[index].options[f"variants.sizes.{size}"] = (0.85, "exact")
+        for thought in thoughts:
+            group = thought.options.pop("variants.group", None)
+            if group is not None:
+                thought.options.setdefault("identifiers.sku", group)
 
 
 def _without_measures(named: list[Candidate], samples: Sequence[str]) -> list[Candidate]:

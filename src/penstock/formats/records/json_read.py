@@ -17,6 +17,7 @@ from penstock.formats.records.flatten import (
     flattened,
     text_of,
 )
+from penstock.formats.records.json_columns import column_names, is_numbered, rows_by_columns
 from penstock.formats.records.json_text import DECODER, JsonText, check_text, depth_of, invalid
 from penstock.formats.records.rows import Columns, rows_of_records
 from penstock.formats.source import Source
@@ -57,6 +58,8 @@ class _List:
 class _Survey:
     lists: list[_List] = field(default_factory=list)
     objects: dict[tuple[str, ...], dict[str, Any]] = field(default_factory=dict)
+    # Objects whose members are columns, with the names of those.
+    tables: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
 
 
 def read_json(
@@ -85,6 +88,14 @@ def _plan(
     shown = encoding.removesuffix("-sig") if encoding == "utf-8-sig" else encoding
     report = ReadReport("json", encoding=shown)
     plan: dict[str, Any] = {"format": "json", "encoding": encoding, "skip": 0, "arrays": False}
+    table = _table_by_columns(survey, options)
+    if table is not None:
+        names = survey.tables[table]
+        report.records_path = ".".join(table) or "(the document itself)"
+        plan |= {"path": list(table), "single": True, "by_columns": names, "arrays": True}
+        plan |= {"columns": [str(n) for n in range(len(names))], "header": names}
+        report.header = names
+        return plan, report
     chosen = _choose_records(survey, options, report)
     if isinstance(chosen, _List):
         itself = "(the document itself)" if chosen.keyed else "(the list itself)"
@@ -103,6 +114,17 @@ def _plan(
         plan["header"] = plan["columns"]
     report.header = plan["header"]
     return plan, report
+
+
+def _table_by_columns(survey: _Survey, options: ReadOptions) -> tuple[str, ...] | None:
+    """The object whose members are the columns of the table, if no list of records is larger."""
+    asked = options.records_path
+    if asked is not None:
+        path = tuple(part for part in asked.replace("$", "").split(".") if part)
+        return path if path in survey.tables else None
+    if not survey.tables or any(found.objects or found.lists for found in survey.lists):
+        return None
+    return max(survey.tables, key=lambda path: len(survey.tables[path]))
 
 
 def _plan_arrays(
@@ -189,8 +211,16 @@ def _survey_object(
         members[name] = _survey_value(text, (*path, name), survey, limits)
         if len(members) == _HEAD_RECORDS and _are_records(members):
             keyed = _keyed(path, members, survey, limits)
-    if keyed is None and _are_records(members):
+    if keyed is None and is_numbered(members):
+        survey.tables[path] = list(members)
+        survey.lists = [one for one in survey.lists if one.path[: len(path)] != path]
+    elif keyed is None and _are_records(members):
         _keyed(path, members, survey, limits)
+    elif keyed is None and not _is_product(members):
+        lists = [one for one in survey.lists if one.path and one.path[:-1] == path]
+        counts = {one.path[-1]: one.count for one in lists}
+        if names := column_names(members, counts):
+            survey.tables[path] = names
     survey.objects[path] = members
     return members
 
@@ -284,6 +314,8 @@ def _records(source: Source, plan: Mapping[str, Any], limits: Mapping[str, int])
     with source.text(plan["encoding"], "strict") as file:
         text = JsonText(file, limits["nesting"])
         records = _at(text, plan["path"], plan["single"], plan.get("keyed", False))
+        if plan.get("by_columns"):
+            records = rows_by_columns(next(records, {}), plan["by_columns"])
         if plan.get("several"):
             records = _one_by_one(text)
         for number, record in enumerate(records):

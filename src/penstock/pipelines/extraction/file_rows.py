@@ -12,7 +12,6 @@ from penstock.catalog.fields import full_target
 from penstock.catalog.mapping.column_stats import ColumnStats, add_rows, new_stats
 from penstock.catalog.mapping.proposal import propose
 from penstock.formats.read_options import Problem
-from penstock.formats.read_table import read_table
 from penstock.formats.tables import JsonChunk, TableChunk, TableEnd, TableHead, as_json_rows
 from penstock.model.errors import BadInput
 from penstock.model.pipeline import Config, Job, Row, RowBatch
@@ -20,6 +19,7 @@ from penstock.model.ports import Context, InputFile
 from penstock.model.text.encodings import MAX_NAME_LENGTH, is_text_encoding
 from penstock.model.text.json_text import JsonText
 from penstock.model.transfer import transferable
+from penstock.pipelines.extraction.table_shape import read_shaped
 from penstock.pipelines.extraction.unique_rows import KeyCells
 
 SKU = "identifiers.sku"
@@ -83,7 +83,7 @@ def read_rows_and_stats(
     start = None if place is None else {"rows": 0, "plan": place["plan"]}
     stored: int = 0 if place is None else place["rows"]
     passed = 0
-    for piece in read_table(path, options, limits, start):
+    for piece in read_shaped(path, options, limits, start):
         if isinstance(piece, TableHead):
             names = piece.names
             yield piece

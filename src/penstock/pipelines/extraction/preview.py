@@ -10,7 +10,6 @@ from uuid import UUID
 from penstock.catalog.mapping.column_stats import ColumnStats, add_rows, new_stats
 from penstock.catalog.products.grid import flatten
 from penstock.catalog.products.matching import identifiers_of
-from penstock.formats.read_table import read_table
 from penstock.formats.tables import TableChunk, TableEnd, TableHead
 from penstock.model.effects import NameRow
 from penstock.model.errors import BadInput
@@ -46,6 +45,7 @@ from penstock.pipelines.extraction.plan import (
     today,
 )
 from penstock.pipelines.extraction.rows import extract
+from penstock.pipelines.extraction.table_shape import read_shaped
 from penstock.pipelines.product_writes import UNNAMED
 
 SHOWN_ROWS = 200
@@ -63,7 +63,7 @@ def sample_file(
     rows: list[list[str]] = []
     chars = 0
     found: dict[str, Any] = {"whole": False, "bytesRead": 0, "problems": []}
-    for piece in read_table(path, options, limits):
+    for piece in read_shaped(path, options, limits):
         if isinstance(piece, TableHead):
             found |= {"header": piece.names, "detected": piece.detected}
             found["bytesTotal"] = piece.bytes_total
