@@ -7,9 +7,11 @@ import inspect
 import os
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 from uuid import UUID
 
 import httpx2
@@ -17,6 +19,7 @@ import pytest
 from tests.api.conftest import CSV, Caller
 from tests.fixtures import Bench
 
+from penstock.api.app import create_app
 from penstock.client import (
     ApiError,
     AsyncClient,
@@ -28,8 +31,12 @@ from penstock.client import (
     Patience,
     Unreachable,
 )
+from penstock.client.resources import PATHS, Resources
+from penstock.settings import Settings
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+FIRST = "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
 QUICK = Patience(tries=3, base_s=0.01)
 
 
@@ -66,7 +73,7 @@ async def test_a_file_goes_in_and_comes_out(
     def use() -> None:
         with Client(address, key) as penstock:
             looked = penstock.preview(CSV, file_name="goods.csv")
-            receipt = penstock.submit(file_id=looked["fileId"], name="spring")
+            receipt = penstock.submit(file_id=looked.file_id, name="spring")
             job = penstock.wait(receipt.job_id, timeout=30, check=True)
             assert (job.name, job.state, job.counters.total) == ("spring", "done", 2)
             rows = list(penstock.items(job.id, page_size=1))
@@ -233,3 +240,113 @@ def _example(
         timeout=60, check=False,
         env={**os.environ, "PENSTOCK_URL": address, "PENSTOCK_KEY": key},
     )  # fmt: skip
+
+
+def test_each_list_of_the_api_is_in_the_client() -> None:
+    nothing = cast(Any, SimpleNamespace(log=None, settings=Settings()))
+    document = create_app(nothing, nothing).openapi()
+    lists = {
+        path
+        for path, route in document["paths"].items()
+        if "{" not in path and "get" in route and _is_list(document, route["get"])
+    }
+    # Their own methods, or a part of another list.
+    others = {"/api/jobs", "/api/events", "/api/fields", "/api/notifications/log"}
+    others |= {"/api/connections/providers", "/api/dead-letters/groups", "/api/retention/tables"}
+    assert lists - others - set(PATHS.values()) == {"/api/research/quota"}
+    assert set(PATHS) == set(Resources.__annotations__)
+
+
+def _is_list(document: dict[str, Any], get: dict[str, Any]) -> bool:
+    shown = get["responses"]["200"].get("content", {}).get("application/json", {}).get("schema", {})
+    name = str(shown.get("$ref", "")).rpartition("/")[2]
+    return "items" in document["components"]["schemas"].get(name, {}).get("properties", {})
+
+
+async def test_lists_of_the_api_have_the_same_methods(bench: Bench, address: str, key: str) -> None:
+    order = {"name": "Nightly", "cron": "@daily", "action": {"kind": "scan"}}
+    async with AsyncClient(address, key) as penstock:
+        made = await penstock.schedules.create(**order, time_zone="Europe/Berlin")
+        assert made["timeZone"] == "Europe/Berlin"
+        changed = await penstock.schedules.replace(made["id"], **order, catch_up="all")
+        assert (changed["timeZone"], changed["catchUp"]) == ("UTC", "all")
+        assert (await penstock.schedules.act(made["id"], "pause"))["state"] == "paused"
+        runs = penstock.schedules.parts(made["id"], "runs", page_size=5)
+        assert [one async for one in runs] == []
+
+    def use() -> list[str]:
+        with Client(address, key) as blocking:
+            names = [one["name"] for one in blocking.schedules.list()]
+            assert blocking.schedules.get(made["id"])["id"] == made["id"]
+            blocking.schedules.delete(made["id"])
+            with pytest.raises(NotThere):
+                blocking.schedules.get(made["id"])
+            return names
+
+    assert await apart(use) == ["Nightly"]
+
+
+async def test_an_import_is_undone_whole(bench: Bench, address: str, key: str) -> None:
+    async with AsyncClient(address, key) as penstock:
+        receipt = await penstock.submit(CSV, file_name="goods.csv", config={"intent": "create"})
+        await bench.work()
+        assert (await penstock.undo(receipt.job_id, dry_run=True)).deleted == 2
+        assert len([one async for one in penstock.products.list()]) == 2
+        undone = await penstock.undo(receipt.job_id)
+        assert (undone.deleted, undone.refused, undone.more) == (2, [], False)
+        assert [one async for one in penstock.products.list()] == []
+
+
+def test_parts_of_an_undo_are_added_up() -> None:
+    answers = [
+        {
+            "restored": 3,
+            "deleted": 1,
+            "refusedCount": 0,
+            "refused": [],
+            "more": True,
+            "next": FIRST,
+        },
+        {
+            "restored": 2,
+            "deleted": 5,
+            "refusedCount": 0,
+            "refused": [],
+            "more": False,
+            "next": None,
+        },
+    ]
+    asked: list[str] = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        asked.append(request.url.query.decode())
+        return httpx2.Response(200, json=answers[len(asked) - 1])
+
+    with Client("http://x", "k", transport=httpx2.MockTransport(answer)) as one:
+        undone = one.undo(FIRST)
+    assert (undone.restored, undone.deleted, undone.more) == (5, 6, False)
+    assert asked == ["dryRun=false", f"dryRun=false&after={FIRST}"]
+
+
+async def test_the_client_alone_needs_no_server(address: str, key: str, tmp_path: Path) -> None:
+    """Built and installed as `penstock-client`, it imports neither the server nor its libraries."""
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    await apart(lambda: subprocess.run(build, cwd=ROOT / "client", check=True, capture_output=True))
+    [wheel] = tmp_path.glob("penstock_client-*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(tmp_path / "installed")
+        assert {name.partition("/")[0] for name in packed.namelist()} == {
+            "penstock_client", wheel.name.removesuffix("-py3-none-any.whl") + ".dist-info"
+        }  # fmt: skip
+    code = (
+        "import sys; from penstock_client import Client\n"
+        f"print([one.name for one in Client({address!r}, {key!r}).jobs()])\n"
+        "print(sorted({'penstock', 'fastapi', 'asyncpg', 'typer'} & set(sys.modules)))"
+    )
+    env = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
+    ran = await apart(
+        lambda: subprocess.run(
+            [sys.executable, "-c", code], env=env, capture_output=True, text=True
+        )
+    )
+    assert (ran.stdout, ran.stderr) == ("[]\n[]\n", "")

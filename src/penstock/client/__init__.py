@@ -8,9 +8,9 @@
 
 from __future__ import annotations
 
-from penstock.client.asynchronous import AsyncClient
-from penstock.client.calls import Patience
-from penstock.client.errors import (
+from .asynchronous import AsyncClient
+from .calls import Patience
+from .errors import (
     ApiError,
     Busy,
     Conflict,
@@ -20,18 +20,23 @@ from penstock.client.errors import (
     NotThere,
     Unreachable,
 )
-from penstock.client.shapes import (
+from .resources import Resource
+from .shapes import (
     BatchResult,
     Counters,
     Event,
     File,
     Item,
     Job,
+    Preview,
+    PreviewRow,
     Progress,
     Receipt,
+    Refusal,
     Reprocessed,
+    Undone,
 )
-from penstock.client.sync import Client
+from .sync import Client
 
 __all__ = [
     "ApiError",
@@ -50,8 +55,13 @@ __all__ = [
     "NotSignedIn",
     "NotThere",
     "Patience",
+    "Preview",
+    "PreviewRow",
     "Progress",
     "Receipt",
+    "Refusal",
     "Reprocessed",
+    "Resource",
+    "Undone",
     "Unreachable",
 ]

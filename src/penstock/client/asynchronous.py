@@ -12,9 +12,9 @@ from uuid import UUID
 
 import httpx2
 
-from penstock.client import calls
-from penstock.client.calls import Call, JobRef, Page, Patience, Source
-from penstock.client.common import (
+from . import calls
+from .calls import Call, JobRef, Page, Patience, Source
+from .common import (
     ENDINGS,
     FAILURES,
     STREAM_TIMEOUT,
@@ -27,13 +27,14 @@ from penstock.client.common import (
     request_of,
     server_of,
 )
-from penstock.client.errors import JobFailed
-from penstock.client.shapes import BatchResult, Event, File, Item, Job, Receipt, Reprocessed
+from .errors import JobFailed
+from .resources import AsyncResource, Resources
+from .shapes import BatchResult, Event, File, Item, Job, Preview, Receipt, Reprocessed, Undone
 
 T = TypeVar("T")
 
 
-class AsyncClient:
+class AsyncClient(Resources[AsyncResource]):
     """Penstock over HTTP. What may pass is tried again; a job is never submitted twice by that."""
 
     def __init__(
@@ -42,6 +43,7 @@ class AsyncClient:
     ) -> None:  # fmt: skip
         address, headers = server_of(url, key)
         self._patience = patience or Patience()
+        self._add_resources(AsyncResource)
         self._http = httpx2.AsyncClient(
             base_url=address, headers=headers, timeout=TIMEOUT, transport=transport
         )
@@ -82,11 +84,20 @@ class AsyncClient:
     async def preview(
         self, file: Source | None = None, *, config: Mapping[str, Any] | None = None,
         file_id: UUID | str | None = None, url: str | None = None, file_name: str | None = None,
-    ) -> dict[str, Any]:  # fmt: skip
+    ) -> Preview:  # fmt: skip
         """What a job would make of a file; nothing is written."""
         return await self._do(
             calls.preview(file, config=config, file_id=file_id, url=url, file_name=file_name)
         )
+
+    async def research(self, query: str, **order: Any) -> Receipt:
+        """Ask sources for products; ``price_range``, ``sources``, … as in the API."""
+        return await self._do(calls.order("/api/research", {"query": query, **order}))
+
+    async def import_shop(self, connection_id: UUID | str, **order: Any) -> Receipt:
+        """Import products of a connected shop: ``all=True``, ``product_ids`` or ``since``."""
+        fields = {"connectionId": str(connection_id), **order}
+        return await self._do(calls.order("/api/products/import", fields))
 
     async def upload(self, file: Source, *, file_name: str | None = None) -> File:
         return await self._do(calls.upload(file, file_name))
@@ -143,8 +154,12 @@ class AsyncClient:
         """Run all rows again with other options, without sending the file again."""
         return await self._do(calls.remap(job_id, config))
 
-    async def undo(self, job_id: JobRef) -> dict[str, Any]:
-        return await self._do(calls.undo(job_id))
+    async def undo(self, job_id: JobRef, *, dry_run: bool = False) -> Undone:
+        """Undo what a job wrote to the catalog, all of it; with ``dry_run`` only count it."""
+        undone = await self._do(calls.undo(job_id, dry_run, None))
+        while undone.more:
+            undone = undone.plus(await self._do(calls.undo(job_id, dry_run, undone.next)))
+        return undone
 
     async def clone(self, job_id: JobRef, **changes: Any) -> Receipt:
         return await self._do(calls.clone(job_id, changes))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Generic, TypeVar
 from uuid import UUID, uuid4
 
-from penstock.client.shapes import BatchResult, Event, File, Item, Job, Receipt, Reprocessed
+from .shapes import BatchResult, Event, File, Item, Job, Preview, Receipt, Reprocessed, Undone
 
 T = TypeVar("T")
 Source = str | os.PathLike[str] | bytes | BinaryIO
@@ -92,16 +92,24 @@ def _results(answer: Any) -> list[BatchResult]:
     return [BatchResult.model_validate(one) for one in answer["results"]]
 
 
+def order(path: str, fields: Mapping[str, Any]) -> Call[Receipt]:
+    """A job by another route: research, an import from a shop."""
+    body = {camel(name): value for name, value in fields.items() if value is not None}
+    key = {"Idempotency-Key": str(uuid4())}
+    return Call("POST", path, Receipt.model_validate, body=body, headers=key)
+
+
 def preview(
     source: Source | None, *, config: Mapping[str, Any] | None, file_id: UUID | str | None,
     url: str | None, file_name: str | None,
-) -> Call[dict[str, Any]]:  # fmt: skip
+) -> Call[Preview]:  # fmt: skip
+    read = Preview.model_validate
     if source is None:
         body = {"config": dict(config or {}), **_named(file_id, url)}
-        return Call("POST", "/api/jobs/preview", dict, body=body)
+        return Call("POST", "/api/jobs/preview", read, body=body)
     form = {"config": json.dumps(dict(config or {}))}
     return Call(
-        "POST", "/api/jobs/preview", dict, form=form, source=source, file_name=file_name,
+        "POST", "/api/jobs/preview", read, form=form, source=source, file_name=file_name,
         repeatable=_can_be_read_again(source),
     )  # fmt: skip
 
@@ -147,8 +155,9 @@ def reprocess(job_id: JobRef, selection: Mapping[str, Any]) -> Call[Reprocessed]
     )  # fmt: skip
 
 
-def undo(job_id: JobRef) -> Call[dict[str, Any]]:
-    return Call("POST", f"/api/jobs/{job_id}/undo", dict)
+def undo(job_id: JobRef, dry_run: bool, after: UUID | None) -> Call[Undone]:
+    asked = _given({"dry_run": dry_run, "after": after})
+    return Call("POST", f"/api/jobs/{job_id}/undo", Undone.model_validate, asked)
 
 
 def fix(job_id: JobRef, row_no: int, cells: Mapping[str, str | None]) -> Call[Reprocessed]:
@@ -222,10 +231,11 @@ def _page(
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options as the API spells them; those that were not given are left out."""
-    return {_camel(name): _text(value) for name, value in options.items() if value is not None}
+    return {camel(name): _text(value) for name, value in options.items() if value is not None}
 
 
-def _camel(name: str) -> str:
+def camel(name: str) -> str:
+    """A name as the API spells it."""
     head, *rest = name.split("_")
     return head + "".join(word.capitalize() for word in rest)
 

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 import httpx2
 
-from penstock.client.calls import Call, Patience, opened
-from penstock.client.errors import ApiError, Unreachable, refusal
-from penstock.client.shapes import Event, Job
+from .calls import Call, Patience, opened
+from .errors import ApiError, Unreachable, refusal
+from .shapes import Event, Job
 
 T = TypeVar("T")
 DEFAULT_URL = "http://127.0.0.1:8600"

@@ -120,3 +120,68 @@ class Reprocessed(Shape):
     left_out: int
     job: Job
     operation_id: UUID | None = None
+
+
+class PreviewRow(Shape):
+    """One row of the sample: what it would become, and what is wrong with it."""
+
+    row_no: int
+    cells: list[str]
+    verdict: str
+    result: dict[str, Any] | None
+    problems: list[dict[str, Any]]
+    match: str | None
+    changes: list[dict[str, Any]] = []
+    links: list[dict[str, Any]] = []
+    held: dict[str, Any] | None = None
+    duplicate_of: int | None = None
+    part_of: int | None = None
+
+
+class Preview(Shape):
+    """What a job would make of a file. ``file_id`` creates the job without a second upload."""
+
+    file_id: UUID | None
+    reading: dict[str, Any]
+    header: list[str]
+    rows_sampled: int
+    rows_estimated: int
+    profile: dict[str, Any]
+    source: str
+    warnings: list[dict[str, Any]]
+    questions: list[dict[str, Any]]
+    mapping: list[dict[str, Any]]
+    notes: list[str]
+    columns: list[str]
+    rows: list[PreviewRow]
+    summary: dict[str, Any]
+
+
+class Refusal(Shape):
+    """A product that was changed since, and was not undone."""
+
+    product_id: UUID
+    row_no: int
+    source: str | None = None
+    source_id: str | None = None
+    reason: str
+
+
+class Undone(Shape):
+    restored: int
+    deleted: int
+    refused_count: int
+    refused: list[Refusal]
+    more: bool
+    next: UUID | None
+
+    def plus(self, later: Undone) -> Undone:
+        """Both answers as one."""
+        return Undone(
+            restored=self.restored + later.restored,
+            deleted=self.deleted + later.deleted,
+            refused_count=self.refused_count + later.refused_count,
+            refused=[*self.refused, *later.refused],
+            more=later.more,
+            next=later.next,
+        )

@@ -11,9 +11,9 @@ from uuid import UUID
 
 import httpx2
 
-from penstock.client import calls
-from penstock.client.calls import Call, JobRef, Page, Patience, Source
-from penstock.client.common import (
+from . import calls
+from .calls import Call, JobRef, Page, Patience, Source
+from .common import (
     ENDINGS,
     FAILURES,
     STREAM_TIMEOUT,
@@ -26,13 +26,14 @@ from penstock.client.common import (
     request_of,
     server_of,
 )
-from penstock.client.errors import JobFailed
-from penstock.client.shapes import BatchResult, Event, File, Item, Job, Receipt, Reprocessed
+from .errors import JobFailed
+from .resources import Resources, SyncResource
+from .shapes import BatchResult, Event, File, Item, Job, Preview, Receipt, Reprocessed, Undone
 
 T = TypeVar("T")
 
 
-class Client:
+class Client(Resources[SyncResource]):
     """Penstock over HTTP. What may pass is tried again; a job is never submitted twice by that."""
 
     def __init__(
@@ -41,6 +42,7 @@ class Client:
     ) -> None:  # fmt: skip
         address, headers = server_of(url, key)
         self._patience = patience or Patience()
+        self._add_resources(SyncResource)
         self._http = httpx2.Client(
             base_url=address, headers=headers, timeout=TIMEOUT, transport=transport
         )
@@ -81,11 +83,20 @@ class Client:
     def preview(
         self, file: Source | None = None, *, config: Mapping[str, Any] | None = None,
         file_id: UUID | str | None = None, url: str | None = None, file_name: str | None = None,
-    ) -> dict[str, Any]:  # fmt: skip
+    ) -> Preview:  # fmt: skip
         """What a job would make of a file; nothing is written."""
         return self._do(
             calls.preview(file, config=config, file_id=file_id, url=url, file_name=file_name)
         )
+
+    def research(self, query: str, **order: Any) -> Receipt:
+        """Ask sources for products; ``price_range``, ``sources``, … as in the API."""
+        return self._do(calls.order("/api/research", {"query": query, **order}))
+
+    def import_shop(self, connection_id: UUID | str, **order: Any) -> Receipt:
+        """Import products of a connected shop: ``all=True``, ``product_ids`` or ``since``."""
+        fields = {"connectionId": str(connection_id), **order}
+        return self._do(calls.order("/api/products/import", fields))
 
     def upload(self, file: Source, *, file_name: str | None = None) -> File:
         return self._do(calls.upload(file, file_name))
@@ -140,8 +151,12 @@ class Client:
         """Run all rows again with other options, without sending the file again."""
         return self._do(calls.remap(job_id, config))
 
-    def undo(self, job_id: JobRef) -> dict[str, Any]:
-        return self._do(calls.undo(job_id))
+    def undo(self, job_id: JobRef, *, dry_run: bool = False) -> Undone:
+        """Undo what a job wrote to the catalog, all of it; with ``dry_run`` only count it."""
+        undone = self._do(calls.undo(job_id, dry_run, None))
+        while undone.more:
+            undone = undone.plus(self._do(calls.undo(job_id, dry_run, undone.next)))
+        return undone
 
     def clone(self, job_id: JobRef, **changes: Any) -> Receipt:
         return self._do(calls.clone(job_id, changes))
