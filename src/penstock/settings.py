@@ -145,6 +145,9 @@ class Settings(MonitorSettings, PlaceSettings):
     )
     shutdown_ms: int = Field(10000, ge=0, description="Time a stopping worker gives its slices.")
 
+    histograms: bool = Field(
+        True, description="Measure durations of slices, calls and requests for `/metrics`."
+    )
     worker_memory_mb: int = Field(
         1024, ge=64, description="Memory of a worker process; above 80 % of it claims are halved."
     )

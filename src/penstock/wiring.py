@@ -197,7 +197,8 @@ async def open_runtime(
     known = pipelines or {one.name: one for one in PIPELINES}
     sealer = sealer_of(settings)
     broker = BROKERS[settings.broker](owner_dsn, settings.database_schema, log, listens)
-    calls = _call_limiter(settings, db)
+    figures = Figures(settings.worker_memory_mb * MEBIBYTE, histograms=settings.histograms)
+    calls = _call_limiter(settings, db, figures)
     try:
         await broker.start()
         made = Runtime(
@@ -223,7 +224,7 @@ async def open_runtime(
             failpoints=_failpoints(settings),
             queue=QueueDepthCache(settings.depth_levels),
             lane_limit=_lane_limit(settings),
-            figures=Figures(settings.worker_memory_mb * MEBIBYTE),
+            figures=figures,
         )
         yield with_exports(made)
     finally:
@@ -245,9 +246,9 @@ def _lane_limit(settings: Settings) -> LaneLimit:
     return LaneLimit(None if settings.lane_limit is None else Rate.parse(settings.lane_limit))
 
 
-def _call_limiter(settings: Settings, db: Database) -> CallLimiter:
+def _call_limiter(settings: Settings, db: Database, figures: Figures) -> CallLimiter:
     gate = SharedGate(StoredLimits(db, settings.provider_limits), get_logger())
-    return CallLimiter(settings.call_bounds, gate)
+    return CallLimiter(settings.call_bounds, gate, figures)
 
 
 def _shop_calls(calls: CallLimiter, fetcher: Fetcher) -> ShopCalls:

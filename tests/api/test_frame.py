@@ -27,6 +27,7 @@ from penstock.api.http.versions import CURRENT, Deprecation
 from penstock.api.jobs import jobs as jobs_routes
 from penstock.api.monitor.health_schemas import Health
 from penstock.engine.runtime import Runtime
+from penstock.model.monitor.histogram import HistogramSet
 from penstock.store.database import Database
 from penstock.store.jobs import jobs
 
@@ -79,7 +80,9 @@ async def test_calls_that_will_go_say_so(runtime: Runtime) -> None:
     inner = APIRouter()
     inner.add_api_route("/{one}", old)
     app.include_router(inner, prefix="/old")
-    app.add_middleware(RequestMiddleware, log=runtime.log, deprecated={"old": going})
+    app.add_middleware(
+        RequestMiddleware, log=runtime.log, times=HistogramSet(), deprecated={"old": going}
+    )
     async with client_of(app, None) as nobody:
         answer = await nobody.get("/old/1")
     assert answer.headers["deprecation"] == "@1793491200"

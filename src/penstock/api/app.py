@@ -59,6 +59,7 @@ from penstock.api.webhooks import webhooks
 from penstock.app.submission import Submissions
 from penstock.engine.runtime import Runtime
 from penstock.guards.cpu_budget import CpuBudget
+from penstock.model.monitor.histogram import HistogramSet
 from penstock.store.database import Database
 from penstock.web.serving import Web
 
@@ -151,7 +152,8 @@ def create_app(runtime: Runtime, api_db: Database, export_db: Database | None = 
     )
     if runtime.settings.cors_origins:
         app.add_middleware(CORSMiddleware, **cross_origin(runtime.settings.cors_origins))
-    app.add_middleware(RequestMiddleware, log=runtime.log)
+    app.state.request_times = HistogramSet(enabled=runtime.settings.histograms)
+    app.add_middleware(RequestMiddleware, log=runtime.log, times=app.state.request_times)
     return app
 
 

@@ -215,6 +215,7 @@ class Ingest:
                 rows = len(batch.rows)
                 size = sum(map(len, inputs))
                 self._sizer.batch_written(timer.waited_ms - pool_wait, rows, pool_wait, size)
+                self._runtime.figures.times.observe("ingest_batch", (), timer.ms / 1000)
                 self._runtime.figures.ingested(
                     rows, self._sizer.rows, self._sizer.latency_ms or 0.0, pool_wait
                 )

@@ -163,6 +163,7 @@ async def _write(
     runtime: Runtime, claimed: Claim, worked: Worked, worker: str, last: bool
 ) -> Settled:
     ids = set(lease_ids(claimed))
+    timer = Timer()
     # Decide before the transaction, so that it holds its locks only for writing.
     writing = await _Writing(runtime, claimed, ids).decide(worked)
     async with runtime.db.transaction() as conn:
@@ -183,7 +184,14 @@ async def _write(
         await slices.charge(conn, claimed.turn, share)
         runtime.failpoints.reach("before_commit")
     runtime.failpoints.reach("after_commit")
-    runtime.figures.settled(claimed.work.pipeline, claimed.work.stage, writing.tally())
+    tally = writing.tally()
+    runtime.figures.times.observe("settle", (), timer.ms / 1000)
+    runtime.figures.settled(claimed.work.pipeline, claimed.work.stage, tally)
+    if tally.retried:
+        runtime.log.debug(
+            "items are tried again", job=str(claimed.work.job_id), stage=claimed.work.stage,
+            items=tally.retried, of=tally.items, spacing=writing.spacing,
+        )  # fmt: skip
     return Settled(True, written, writing.measured, writing.opened)
 
 
@@ -208,7 +216,7 @@ class _Writing:
         self.moves = {row.job_id: JobMove() for row in claimed.items if row.slice_id in held}
         self.children: dict[UUID, list[NewChild]] = {}
         # Retries wait longer when there are too many errors.
-        self._spacing = runtime.figures.spacing(claimed.work.pipeline, claimed.work.stage)
+        self.spacing = runtime.figures.spacing(claimed.work.pipeline, claimed.work.stage)
         self.measured = 0
         self.opened = 0
         self._retried = 0
@@ -256,7 +264,7 @@ class _Writing:
         try:
             to = decide(
                 outcome, stage=self._position, last_stage=last, attempts=attempts, policy=policy,
-                chance=chance, spacing=self._spacing,
+                chance=chance, spacing=self.spacing,
             )  # fmt: skip
             normalized = None if to.normalized is None else document_json(to.normalized)
             adds = isinstance(to.result, AddedCells)
@@ -269,7 +277,7 @@ class _Writing:
             wrong = Retry(ItemError("INTERNAL_ERROR", f"The stage gave a bad outcome: {error!r}"))
             to = decide(
                 wrong, stage=self._position, last_stage=last, attempts=attempts, policy=policy,
-                chance=chance, spacing=self._spacing,
+                chance=chance, spacing=self.spacing,
             )  # fmt: skip
             assert to.error is not None
             normalized, result, adds, born = None, None, False, []

@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from penstock.guards.shared_limits import Pass, SharedGate
 from penstock.model.errors import PenstockError, RateLimited, TransientError, Waiting
@@ -96,18 +96,26 @@ class _CallQueue:
             first.set_result(None)
 
 
+class CallRecorder(Protocol):
+    """Counts calls for operators."""
+
+    def called(self, provider: str, seconds: float, *, throttled: bool) -> None: ...
+
+
 class _RunningCall:
     """The block of one call. Written out, since every item of a pipeline may enter one."""
 
     __slots__ = (
-        "_call", "_gate", "_key", "_line", "_name", "_passed", "_points", "_time_is_up", "_until",
+        "_call", "_gate", "_key", "_line", "_name", "_passed", "_points", "_record", "_time_is_up",
+        "_until",
     )  # fmt: skip
 
     def __init__(
         self, line: _CallQueue, name: tuple[str, str], until: float, time_is_up: Callable[[], bool],
-        gate: SharedGate | None, key: LimitKey | None, points: float,
+        gate: SharedGate | None, key: LimitKey | None, points: float, record: CallRecorder | None,
     ) -> None:  # fmt: skip
         self._line = line
+        self._record = record
         self._name = name
         self._until = until
         self._time_is_up = time_is_up
@@ -158,6 +166,9 @@ class _RunningCall:
             line.limit.succeeded()
         if line.waiting:
             line.wake_first()
+        if self._record is not None and call.refused is not None:
+            seconds = (now - call.started_ms) / 1000
+            self._record.called(self._name[0], seconds, throttled=call.is_throttled)
         if self._gate is not None:
             await self._report(now - call.started_ms)
 
@@ -187,8 +198,12 @@ class CallLimiter:
     """One per process. Implements `model.ports.Calls`. With a ``gate``, calls that name a key also
     keep to the limits and circuits that all workers share."""
 
-    def __init__(self, bounds: CallBounds | None = None, gate: SharedGate | None = None) -> None:
+    def __init__(
+        self, bounds: CallBounds | None = None, gate: SharedGate | None = None,
+        record: CallRecorder | None = None,
+    ) -> None:  # fmt: skip
         self._bounds = bounds or CallBounds()
+        self._record = record
         self._gate = gate
         self._lines: OrderedDict[tuple[str, str], _CallQueue] = OrderedDict()
 
@@ -200,7 +215,9 @@ class CallLimiter:
 
         An error of the provider's that leaves this block, or a timeout, counts as a refusal."""
         line = self._line(provider, domain)
-        return _RunningCall(line, (provider, domain), until, time_is_up, self._gate, key, points)
+        return _RunningCall(
+            line, (provider, domain), until, time_is_up, self._gate, key, points, self._record
+        )
 
     async def close(self) -> None:
         if self._gate is not None:

@@ -395,7 +395,9 @@ CREATE TABLE intake (
     depth      bigint NOT NULL DEFAULT 0,
     since      timestamptz NOT NULL DEFAULT now(),
     checked_at timestamptz NOT NULL DEFAULT now(),
-    alerted_at timestamptz
+    alerted_at timestamptz,
+    -- Leases that were taken back since the installation began.
+    leases_taken_back bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 10);
 
 INSERT INTO intake DEFAULT VALUES;

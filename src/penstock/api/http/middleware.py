@@ -4,6 +4,7 @@ net for bugs."""
 from __future__ import annotations
 
 import re
+import time
 from uuid import uuid4
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -22,6 +23,7 @@ from penstock.api.http.versions import (
 )
 from penstock.api.http.work import release_turn
 from penstock.model.errors import BadInput, NotThere, PermanentError, UnexpectedError
+from penstock.model.monitor.histogram import HistogramSet
 from penstock.model.ports import Log
 
 _SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -43,8 +45,11 @@ _HSTS = "max-age=31536000"
 class RequestMiddleware:
     """Plain ASGI: bodies pass through unbuffered in both directions."""
 
-    def __init__(self, app: ASGIApp, log: Log, deprecated: Deprecations = DEPRECATED) -> None:
+    def __init__(
+        self, app: ASGIApp, log: Log, times: HistogramSet, deprecated: Deprecations = DEPRECATED
+    ) -> None:
         self._app = app
+        self._times = times
         self._log = log
         self._deprecated = deprecated
 
@@ -56,12 +61,12 @@ class RequestMiddleware:
         given = headers.get("x-request-id", "")
         request_id = given if _SANE_ID.fullmatch(given) else uuid4().hex
         scope.setdefault("state", {})["request_id"] = request_id
-        started = False
+        started, status, began = False, 0, time.monotonic()
 
         async def framed(message: Message) -> None:
-            nonlocal started
+            nonlocal started, status
             if message["type"] == "http.response.start":
-                started = True
+                started, status = True, message["status"]
                 self._add_headers(MutableHeaders(scope=message), scope, request_id)
             await send(message)
 
@@ -88,6 +93,13 @@ class RequestMiddleware:
                 await problem(Request(scope), bug)(scope, receive, framed)
             finally:
                 release_turn(scope["state"])
+                self._observe(scope, status, time.monotonic() - began)
+
+    def _observe(self, scope: Scope, status: int, seconds: float) -> None:
+        # By the pattern of the route, since addresses have no end; streams end when they are left.
+        route = getattr(scope.get("route"), "path", "")
+        labels = (scope["method"], route, f"{status // 100}xx")
+        self._times.observe("api_request", labels, seconds)
 
     def _add_headers(self, headers: MutableHeaders, scope: Scope, request_id: str) -> None:
         headers["X-Request-Id"] = request_id

@@ -45,6 +45,9 @@ METRICS: dict[str, Metric] = {
     "penstock_job_duration_seconds": Metric(
         "histogram", "seconds", ("pipeline",), "From submit to the end of a job."
     ),
+    "penstock_leases_taken_back_total": Metric(
+        "counter", "leases", (), "Leases taken back since the installation began."
+    ),
     "penstock_leases_taken_back_recent": Metric(
         "gauge", "leases", (), "Leases taken back in the last 10 minutes."
     ),
@@ -56,6 +59,12 @@ METRICS: dict[str, Metric] = {
     ),
     "penstock_provider_p95_seconds": Metric(
         "gauge", "seconds", ("provider",), "95th percentile of calls of the last 15 minutes."
+    ),
+    "penstock_api_request_duration_seconds": Metric(
+        "histogram",
+        "seconds",
+        ("method", "route", "status"),
+        "Time to answer a request, of the process that is asked; status is 2xx, 4xx, ….",
     ),
     "penstock_api_work_running": Metric("gauge", "requests", ("work",), "Requests under way."),
     "penstock_api_work_refused_total": Metric(
@@ -129,6 +138,24 @@ METRICS: dict[str, Metric] = {
     ),
     "penstock_worker_stage_retry_spacing": Metric(
         "gauge", "", _STAGE, "How much further apart than usual retries are."
+    ),
+    "penstock_worker_claim_duration_seconds": Metric(
+        "histogram", "seconds", _WORKER, "Time to claim a slice, with its rows."
+    ),
+    "penstock_worker_slice_duration_seconds": Metric(
+        "histogram", "seconds", _STAGE, "From the claim of a slice to its end."
+    ),
+    "penstock_worker_settle_duration_seconds": Metric(
+        "histogram", "seconds", _WORKER, "Time to write the results of a piece of a slice."
+    ),
+    "penstock_worker_ingest_batch_duration_seconds": Metric(
+        "histogram", "seconds", _WORKER, "Time to store a batch of rows (ingest_ms)."
+    ),
+    "penstock_worker_provider_call_duration_seconds": Metric(
+        "histogram", "seconds", ("worker", "provider"), "Calls to providers that were answered."
+    ),
+    "penstock_worker_provider_throttles_total": Metric(
+        "counter", "calls", ("worker", "provider"), "Calls that the provider throttled."
     ),
     "penstock_worker_calls_limit": Metric(
         "gauge", "calls", _CALL, "Calls a provider gets at once."

@@ -13,12 +13,14 @@ from penstock.api.http.answers import answer
 from penstock.api.http.work import Turns
 from penstock.api.monitor.health import queue_now
 from penstock.api.monitor.job_metrics import add_ended, add_health, add_waiting
-from penstock.api.monitor.prometheus import MEDIA_TYPE, Exposition, Sample
+from penstock.api.monitor.metric_table import METRICS
+from penstock.api.monitor.prometheus import MEDIA_TYPE, Exposition, Sample, histogram_samples
 from penstock.api.monitor.schemas import WorkerPage
 from penstock.api.monitor.stored_health import installation_health
 from penstock.engine.queue_depth import Queue
 from penstock.guards.cpu_budget import CpuBudget
 from penstock.model.backpressure import Level
+from penstock.model.monitor.histogram import HistogramSet
 from penstock.model.monitor.last_hour import MINUTES
 from penstock.store.monitor import alerts, monitor
 from penstock.store.workers import activity
@@ -57,6 +59,7 @@ _STAGES = (
     ("stage_error_share", "errorShare"),
     ("stage_retry_spacing", "spacing"),
 )
+_TIMES = ("claim", "slice", "settle", "ingest_batch", "provider_call")
 _CALLS = (
     ("calls_limit", "limit"),
     ("calls_delay_seconds", "delayMs"),
@@ -79,10 +82,13 @@ async def metrics(request: Request, api: ApiParts, who: Admin) -> Response:
         open_alerts = await alerts.open_alerts(conn)
         waiting = await monitor.waiting_jobs(conn)
         ended = await monitor.ended_jobs(conn)
+        taken_back = await monitor.leases_taken_back(conn)
     page = Exposition()
     add_health(page, health, Counter(one.severity for one in open_alerts.values()))
     add_waiting(page, waiting)
     add_ended(page, ended)
+    page.add("penstock_leases_taken_back_total", [({}, taken_back)])
+    _add_requests(page, request.app.state.request_times)
     _add_turns(page, api.turns)
     _add_cpu_budget(page, request.app.state.cpu_budget)
     if queue is not None:
@@ -192,9 +198,38 @@ def _add_workers(page: Exposition, workers: Sequence[Worker]) -> None:
     for name, key in _STAGES:
         samples = _within(workers, "stages", ("pipeline", "stage"), key)
         page.add(f"penstock_worker_{name}", _in_unit(name, samples))
+    for name in _TIMES:
+        page.add_histogram(f"penstock_worker_{name}_duration_seconds", _times(workers, name))
+    page.add(
+        "penstock_worker_provider_throttles_total",
+        [
+            ({"worker": one["id"], "provider": provider}, count)
+            for one in workers
+            for provider, count in sorted(one["figures"].get("throttles", {}).items())
+        ],
+    )
     for name, key in _CALLS:
         samples = _within(workers, "calls", ("provider", "domain"), key)
         page.add(f"penstock_worker_{name}", _in_unit(name, samples))
+
+
+def _times(workers: Sequence[Worker], name: str) -> Iterator[tuple[str, Sample]]:
+    """The histograms of each worker that reports them."""
+    labels = METRICS[f"penstock_worker_{name}_duration_seconds"].labels
+    for worker in workers:
+        for one in worker["figures"].get("histograms", ()):
+            if one["name"] == name:
+                values = (worker["id"], *one["labels"])
+                yield from histogram_samples(dict(zip(labels, values, strict=True)), one)
+
+
+def _add_requests(page: Exposition, times: HistogramSet) -> None:
+    """Of the process that answers."""
+    samples: list[tuple[str, Sample]] = []
+    for one in times.snapshot():
+        labels = dict(zip(("method", "route", "status"), one["labels"], strict=True))
+        samples += histogram_samples(labels, one)
+    page.add_histogram("penstock_api_request_duration_seconds", samples)
 
 
 def _in_unit(name: str, samples: Iterator[Sample]) -> Iterator[Sample]:

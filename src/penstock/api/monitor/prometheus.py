@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from penstock.api.monitor.metric_table import METRICS
+from penstock.model.monitor.histogram import cumulative
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
@@ -39,6 +41,17 @@ class Exposition:
 
     def text(self) -> str:
         return "\n".join(self._lines) + "\n"
+
+
+def histogram_samples(
+    labels: Mapping[str, str], one: Mapping[str, Any]
+) -> Iterator[tuple[str, Sample]]:
+    """The samples of a histogram in a snapshot of `HistogramSet`."""
+    buckets = cumulative(one["counts"])
+    for bound, count in buckets:
+        yield "_bucket", ({**labels, "le": bound}, count)
+    yield "_sum", (labels, one["sum"])
+    yield "_count", (labels, buckets[-1][1])
 
 
 def _labels(labels: Mapping[str, str]) -> str:

@@ -119,6 +119,8 @@ async def _return(runtime: Runtime, slice_id: UUID, *, holder_is_dead: bool) -> 
             lanes |= written.lanes
         else:
             lanes |= await _return_whole(conn, lost)
+        # Last, since every process waits for that row.
+        await workers.count_taken_back(conn)
     for lane in lanes:
         await runtime.broker.send(Ticket(lane))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import psutil
 
 from penstock.model.adaptive import BUSY_CPU, ErrorSpike, ewma, load_factor
+from penstock.model.monitor.histogram import HistogramSet
 from penstock.model.network.call_limits import CallLimit
 
 _MINUTE = 60
@@ -78,8 +79,9 @@ class IngestFigures:
 class Figures:
     """One per process. Only the event loop writes; any thread may take a snapshot."""
 
-    def __init__(self, memory_bytes: int = 1024 * 1024 * 1024) -> None:
+    def __init__(self, memory_bytes: int = 1024 * 1024 * 1024, *, histograms: bool = True) -> None:
         self._memory_bytes = memory_bytes
+        self.times = HistogramSet(enabled=histograms)
         self._process = psutil.Process()
         self._began = self._wall = time.monotonic()
         self._cpu = time.process_time()
@@ -91,6 +93,7 @@ class Figures:
         self._lasting_items, self._lasting_retries = Rate(_TEN_MINUTES), Rate(_TEN_MINUTES)
         self._tally = Tally()
         self._leases_lost = 0
+        self._throttles: Counter[str] = Counter()
 
     def measure(self) -> None:
         """CPU and memory, at most once a second."""
@@ -142,6 +145,12 @@ class Figures:
         for name in Tally.__slots__:
             setattr(self._tally, name, getattr(self._tally, name) + getattr(tally, name))
 
+    def called(self, provider: str, seconds: float, *, throttled: bool) -> None:
+        """Record a call to a provider."""
+        self.times.observe("provider_call", (provider,), seconds)
+        if throttled:
+            self._throttles[provider] += 1
+
     def lost_lease(self) -> None:
         self._leases_lost += 1
 
@@ -184,6 +193,8 @@ class Figures:
             },
             "stages": [_stage_shape(name, self._stages[name]) for name in sorted(self._stages)],
             "calls": _calls_shape(calls),
+            "histograms": self.times.snapshot(),
+            "throttles": dict(self._throttles),
         }
 
 

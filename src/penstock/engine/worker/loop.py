@@ -248,6 +248,11 @@ class Worker:
             self._misses = 0
         if claimed is not None:
             work = claimed.work
+            figures.times.observe("claim", (), time.monotonic() - claimed.claimed_at)
+            self._runtime.log.debug(
+                "claimed", job=str(work.job_id), pipeline=work.pipeline, stage=work.stage,
+                items=len(claimed.items), leaseMs=claimed.lease_ms,
+            )  # fmt: skip
             figures.claimed(work.pipeline, work.stage, len(claimed.items), claimed.lease_ms)
             self._runtime.failpoints.reach("after_claim")
         return claimed
@@ -336,6 +341,9 @@ class Worker:
             await self._tell_error(SLICE_FAILED, error, claimed)
         finally:
             self._heartbeat.drop(ids)
+            work = claimed.work
+            seconds = time.monotonic() - claimed.claimed_at
+            self._runtime.figures.times.observe("slice", (work.pipeline, work.stage), seconds)
 
     async def _tell_error(self, reason: str, error: Exception, claimed: Claim) -> None:
         """An event for operators; the log has the details if the database does not take it."""

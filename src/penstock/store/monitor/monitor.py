@@ -303,3 +303,7 @@ async def drop_old_sums(conn: Connection) -> None:
     for span, days in _KEPT_DAYS.items():
         await conn.execute(_sql.drop_old_rollups, span, days)
     await conn.execute(_sql.drop_old_checks)
+
+
+async def leases_taken_back(conn: Connection) -> int:
+    return int(await conn.fetchval(_sql.leases_taken_back))

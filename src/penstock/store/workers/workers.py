@@ -45,6 +45,11 @@ async def forget(conn: Connection) -> None:
     await conn.execute(_sweep.forget_keys)
 
 
+async def count_taken_back(conn: Connection) -> None:
+    """Count a lease that was taken back."""
+    await conn.execute(_sweep.count_taken_back)
+
+
 async def tell(conn: Connection, event: str, worker: str | None, data: dict[str, Any]) -> None:
     """Write an event of the installation, for admins."""
     await conn.execute(_sweep.add_system_event, event, worker, to_json(data))

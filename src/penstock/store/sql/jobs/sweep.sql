@@ -67,3 +67,7 @@ DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
 -- name: add_system_event
 -- An event of the installation, for admins.
 INSERT INTO events (event, worker, data) VALUES ($1, $2, $3::jsonb)
+
+-- name: count_taken_back
+-- One more lease was taken back.
+UPDATE intake SET leases_taken_back = leases_taken_back + 1

@@ -211,3 +211,7 @@ DELETE FROM job_rollups WHERE span = $1 AND at < now() - $2 * interval '1 day'
 -- name: drop_old_checks
 -- What was measured a month ago.
 DELETE FROM health_checks WHERE at < now() - interval '32 days'
+
+-- name: leases_taken_back
+-- Since the installation began.
+SELECT leases_taken_back FROM intake
