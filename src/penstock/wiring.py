@@ -197,8 +197,7 @@ async def open_runtime(
     known = pipelines or {one.name: one for one in PIPELINES}
     sealer = sealer_of(settings)
     broker = BROKERS[settings.broker](owner_dsn, settings.database_schema, log, listens)
-    figures = Figures(settings.worker_memory_mb * MEBIBYTE, histograms=settings.histograms)
-    calls = _call_limiter(settings, db, figures)
+    figures, calls = _measured_calls(settings, db)
     try:
         await broker.start()
         made = Runtime(
@@ -246,9 +245,10 @@ def _lane_limit(settings: Settings) -> LaneLimit:
     return LaneLimit(None if settings.lane_limit is None else Rate.parse(settings.lane_limit))
 
 
-def _call_limiter(settings: Settings, db: Database, figures: Figures) -> CallLimiter:
+def _measured_calls(settings: Settings, db: Database) -> tuple[Figures, CallLimiter]:
+    figures = Figures(settings.worker_memory_mb * MEBIBYTE, histograms=settings.histograms)
     gate = SharedGate(StoredLimits(db, settings.provider_limits), get_logger())
-    return CallLimiter(settings.call_bounds, gate, figures)
+    return figures, CallLimiter(settings.call_bounds, gate, figures)
 
 
 def _shop_calls(calls: CallLimiter, fetcher: Fetcher) -> ShopCalls:

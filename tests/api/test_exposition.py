@@ -50,7 +50,7 @@ async def test_the_text_can_be_read_and_its_histograms_add_up(
 
         await until(told, "the worker's figures")
     (text,) = found
-    seen = defaultdict(set)
+    seen: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
     for family in text_string_to_metric_families(text):
         name = family.name + ("_total" if family.type == "counter" else "")
         metric = METRICS[name]
