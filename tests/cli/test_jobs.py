@@ -187,3 +187,25 @@ async def test_open_rows_of_many_jobs(cli: Cli, unserved_cli: Cli, engine: Runti
     assert str(job) not in on("pending", "--status", "PROCESSING").stdout
     await worked(engine, job)
     assert on.json("pending", "--job", str(job))["items"] == []
+
+
+async def test_a_job_of_any_pipeline_is_started(cli: Cli, engine: Runtime, tmp_path: Path) -> None:
+    made = cli.json("jobs", "start", "noop", "--config", '{"items": 3}', "--name", "Trial")
+    await worked(engine, UUID(made["jobId"]))
+    job = cli.json("jobs", "show", made["jobId"])
+    assert (job["name"], job["state"], job["counters"]["done"]) == ("Trial", "done", 3)
+    goods, config = tmp_path / "goods.csv", tmp_path / "config.json"
+    goods.write_text("sku,title\n1,Hammer\n")
+    config.write_text('{"intent": "create", "source": "acme"}')
+    order = ("jobs", "start", "extraction", str(goods), "--config", f"@{config}", "--key", "one")
+    first, again = (cli.json(*order)["jobId"] for _ in range(2))
+    assert first == again
+    await worked(engine, UUID(first))
+    assert [one["sku"] for one in cli.json("products", "list")] == ["1"]
+    for bad, code, said in (
+        (("noop", "--config", "{"), 2, "not valid JSON"),
+        (("noop", "--config", "[]"), 2, "not a JSON object"),
+        (("noop", "--config", "@/nowhere.json"), 2, "Cannot read /nowhere.json"),
+        (("nothing",), 2, "There is no pipeline"),
+    ):
+        assert said in cli("jobs", "start", *bad, code=code).stderr

@@ -25,6 +25,7 @@ from penstock.cli.jobs import (
     lookup_items,
     pending,
     proposals,
+    start,
     submit,
     undo,
 )
@@ -67,6 +68,7 @@ app.command("doctor")(doctor.doctor)
 app.command("prune")(prune.prune)
 app.command("sandbox")(sandbox.sandbox)
 app.command("research")(research.research)
+jobs.app.command("start")(start.start)
 jobs.app.command("submit")(submit.submit)
 jobs.app.command("clone")(clone.clone)
 jobs.app.command("remap")(fix.remap)

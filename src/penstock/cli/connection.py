@@ -28,11 +28,13 @@ _LOOK_S = 0.25
 
 @dataclass(frozen=True)
 class Penstock:
-    """``here`` is the engine where the command itself serves: nobody else may be at work."""
+    """``here`` is the engine if the command itself serves: no other process may run. ``url`` is
+    the address of a running server."""
 
     client: AsyncClient
     place: str
     here: Runtime | None
+    url: str | None = None
 
     async def get(self, path: str, **params: Any) -> Any:
         return await self.client.call("GET", path, params=params)
@@ -76,12 +78,13 @@ async def connected() -> AsyncIterator[Penstock]:
     if settings.url is not None:
         key = None if settings.key is None else settings.key.get_secret_value()
         async with AsyncClient(settings.url, key) as client:
-            yield Penstock(client, settings.url, None)
+            yield Penstock(client, settings.url, None, settings.url)
         return
     running = await _running_server(settings)
     if running is not None:
         async with running as client:
-            yield Penstock(client, str(settings.data_dir), None)
+            url = read_address(settings.data_dir)
+            yield Penstock(client, str(settings.data_dir), None, url)
         return
     async with _served_here(settings) as penstock:
         yield penstock

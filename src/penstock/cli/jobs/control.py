@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -74,6 +75,14 @@ async def submitted(orders: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             for one in await penstock.client.submit_many(orders[first : first + MAX_BATCH]):
                 results.append(one.model_dump(mode="json", by_alias=True, exclude_none=True))
     return results
+
+
+async def started(file: Path | None, order: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
+    """Create one job; answers its receipt, and its page if a server shows it."""
+    async with connected() as penstock:
+        receipt = await penstock.client.submit(file, **order)
+        page = None if penstock.url is None else f"{penstock.url}/jobs/{receipt.job_id}"
+        return receipt.model_dump(mode="json", by_alias=True, exclude_none=True), page
 
 
 async def cloned(job_id: UUID, priority: int | None) -> str:

@@ -129,7 +129,11 @@ def watch(job_id: JobId, json: printing.Json = False) -> None:
     """Show a job's progress until it ends. Exit code 0: done; 3: some rows failed; 1: it failed."""
     from penstock.cli.jobs.control import watched
 
-    job = asyncio.run(watched(job_id))
+    show_end(asyncio.run(watched(job_id)), json)
+
+
+def show_end(job: dict[str, Any], json: bool) -> None:
+    """Print how a job ended, and exit accordingly."""
     if json:
         printing.as_json(job)
     else:
