@@ -319,6 +319,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/jobs/{job_id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the course of a job
+         * @description How long each stage took, and how many rows per second were finished. Stages overlap where
+         *     rows need not wait for each other.
+         */
+        get: operations["showTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/jobs/{job_id}/pause": {
         parameters: {
             query?: never;
@@ -4756,6 +4777,34 @@ export interface components {
          * @enum {string}
          */
         HealthStatus: "healthy" | "degraded" | "unhealthy";
+        /** HeldSlice */
+        HeldSlice: {
+            /** Jobid */
+            jobId: string;
+            /**
+             * Name
+             * @description Of the job.
+             */
+            name: string;
+            /** Org */
+            org: string;
+            /** Pipeline */
+            pipeline: string;
+            /** Stage */
+            stage: string;
+            /** Kind */
+            kind: string;
+            /**
+             * Items
+             * @description Rows of the slice; 0 for an ingest, a range or a finish.
+             */
+            items: number;
+            /**
+             * Since
+             * Format: date-time
+             */
+            since: string;
+        };
         /** History */
         History: {
             /**
@@ -5018,6 +5067,19 @@ export interface components {
              * Format: date-time
              */
             updatedAt: string;
+        };
+        /** JobTimeline */
+        JobTimeline: {
+            /**
+             * Stages
+             * @description In the order in which they started.
+             */
+            stages: components["schemas"]["StageDuration"][];
+            /**
+             * Rates
+             * @description Rows finished per second, over time.
+             */
+            rates: components["schemas"]["RowRate"][];
         };
         /** JobWatch */
         JobWatch: {
@@ -7187,6 +7249,17 @@ export interface components {
             /** Rowstotal */
             rowsTotal: number;
         };
+        /** RowRate */
+        RowRate: {
+            /**
+             * At
+             * Format: date-time
+             * @description End of the period that the rate is of.
+             */
+            at: string;
+            /** Rowspersecond */
+            rowsPerSecond: number;
+        };
         /** RunCompany */
         RunCompany: {
             /** Company */
@@ -7790,6 +7863,28 @@ export interface components {
             }[];
             /** Hasnextpage */
             hasNextPage: boolean;
+        };
+        /** StageDuration */
+        StageDuration: {
+            /** Stage */
+            stage: string;
+            /**
+             * Kind
+             * @description `ingest`, `ranges` (the first stage over many rows), `items` or `finish`.
+             */
+            kind: string;
+            /**
+             * Startedat
+             * Format: date-time
+             */
+            startedAt: string;
+            /**
+             * Endedat
+             * @description Null while rows are in it.
+             */
+            endedAt: string | null;
+            /** Durationms */
+            durationMs: number | null;
         };
         /** StageProgress */
         StageProgress: {
@@ -8423,6 +8518,11 @@ export interface components {
             figures: {
                 [key: string]: unknown;
             };
+            /**
+             * Holds
+             * @description What it works on now, the longest held first.
+             */
+            holds: components["schemas"]["HeldSlice"][];
         };
         /**
          * Problem
@@ -11883,6 +11983,129 @@ export interface operations {
             };
             /** @description - `STORAGE_FULL`: The server's disk is full. */
             507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showTimeline: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "stages": [
+                     *         {
+                     *           "stage": "extract",
+                     *           "kind": "text",
+                     *           "startedAt": "2026-11-01T09:30:00Z",
+                     *           "endedAt": "2026-11-01T09:30:00Z",
+                     *           "durationMs": 3
+                     *         }
+                     *       ],
+                     *       "rates": [
+                     *         {
+                     *           "at": "2026-11-01T09:30:00Z",
+                     *           "rowsPerSecond": 3
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobTimeline"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -20999,7 +21222,19 @@ export interface operations {
                      *           "startedAt": "2026-11-01T09:30:00Z",
                      *           "silentMs": 3,
                      *           "slots": 3,
-                     *           "figures": {}
+                     *           "figures": {},
+                     *           "holds": [
+                     *             {
+                     *               "jobId": "text",
+                     *               "name": "Spring list",
+                     *               "org": "acme",
+                     *               "pipeline": "extraction",
+                     *               "stage": "extract",
+                     *               "kind": "text",
+                     *               "items": 3,
+                     *               "since": "2026-11-01T09:30:00Z"
+                     *             }
+                     *           ]
                      *         }
                      *       ],
                      *       "failures": [
@@ -39468,7 +39703,19 @@ export interface operations {
                      *           "startedAt": "2026-11-01T09:30:00Z",
                      *           "silentMs": 3,
                      *           "slots": 3,
-                     *           "figures": {}
+                     *           "figures": {},
+                     *           "holds": [
+                     *             {
+                     *               "jobId": "text",
+                     *               "name": "Spring list",
+                     *               "org": "acme",
+                     *               "pipeline": "extraction",
+                     *               "stage": "extract",
+                     *               "kind": "text",
+                     *               "items": 3,
+                     *               "since": "2026-11-01T09:30:00Z"
+                     *             }
+                     *           ]
                      *         }
                      *       ]
                      *     }

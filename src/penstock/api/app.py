@@ -38,6 +38,7 @@ from penstock.api.jobs import (
     items,
     jobs,
     pending,
+    timeline,
     undo,
 )
 from penstock.api.live import events, websocket
@@ -81,6 +82,7 @@ _RESOURCES = (
         resumable_uploads,
         extraction,
         pending,
+        timeline,
         control,
         clone,
         fix,

@@ -1,11 +1,13 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import {
+  BellOff,
   ChevronsDown,
   ChevronsUp,
   Copy,
   Ellipsis,
   Import,
+  Mail,
   Pause,
   Play,
   RotateCw,
@@ -43,6 +45,12 @@ export function Controls({ job }: { job: FullJob }) {
   const [error, setError] = useState<unknown>(null);
   const [asking, setAsking] = useState<Asking>(null);
   const [processing, setProcessing] = useState(false);
+  const watching = useQuery({
+    queryKey: ["job", job.id, "watch"],
+    queryFn: ({ signal }) =>
+      ok(client.GET("/api/jobs/{job_id}/watch", { params: { path: { job_id: job.id } }, signal })),
+    enabled: canWrite && isLive(job.state),
+  });
   if (!canWrite) return <ExportMenu job={job} />;
 
   const path = { params: { path: { job_id: job.id } } };
@@ -67,6 +75,13 @@ export function Controls({ job }: { job: FullJob }) {
     attempt(async () => {
       refresh(await ok(client.POST("/api/jobs/{job_id}/resume", path)));
       toast.success("The job continues");
+    });
+  const watched = watching.data?.watched ?? false;
+  const watch = () =>
+    attempt(async () => {
+      const made = await ok(client.PUT("/api/jobs/{job_id}/watch", { ...path, body: { watched: !watched } }));
+      queries.setQueryData(["job", job.id, "watch"], made);
+      toast.success(made.watched ? "You get an e-mail when this job ends" : "No e-mail is sent");
     });
   const clone = () =>
     attempt(async () => {
@@ -164,6 +179,11 @@ export function Controls({ job }: { job: FullJob }) {
           </MenuItem>
         )}
         <MenuLine />
+        {live && (
+          <MenuItem icon={watched ? BellOff : Mail} onSelect={watch}>
+            {watched ? "Do not e-mail me at the end" : "E-mail me when it ends"}
+          </MenuItem>
+        )}
         <MenuItem icon={Copy} onSelect={clone}>
           Run again as a new job
         </MenuItem>

@@ -9,6 +9,7 @@ import { bytes, cellText, count, share } from "../../lib/format";
 import { fieldLabel, label } from "../../lib/labels";
 import { duration } from "../../lib/time";
 import { Missing, missingOf } from "./missing";
+import { Timeline } from "./timeline";
 
 interface ColumnSummary {
   column: string;
@@ -62,6 +63,7 @@ export function Summary({ job }: { job: FullJob }) {
             </EmptyState>
           </Card>
         )}
+        <Timeline job={job} />
         {missing && <Missing missing={missing} />}
         {columns.length > 0 && <Columns columns={columns} jobId={job.id} />}
       </div>

@@ -161,6 +161,7 @@ function Workers({ now }: { now: Monitor }) {
             label="Workers"
             head={[
               { label: "Worker" },
+              { label: "Works on" },
               { label: "Slots", className: "text-right" },
               { label: "Rows/s", className: "text-right" },
               { label: "CPU", className: "text-right" },
@@ -173,6 +174,9 @@ function Workers({ now }: { now: Monitor }) {
               return (
                 <tr key={one.id}>
                   <td className="font-mono text-xs whitespace-nowrap">{one.id}</td>
+                  <td className="max-w-80 min-w-40">
+                    <Holds slices={one.holds} />
+                  </td>
                   <td className="text-right whitespace-nowrap">
                     {figures.busy ?? 0} / {one.slots}
                   </td>
@@ -191,6 +195,30 @@ function Workers({ now }: { now: Monitor }) {
         )}
       </Card>
     </section>
+  );
+}
+
+/** What a worker holds now: the job, its stage, and since when. */
+function Holds({ slices }: { slices: Schemas["HeldSlice"][] }) {
+  if (slices.length === 0) return <span className="text-ink-3">nothing</span>;
+  const shown = slices.slice(0, 4);
+  return (
+    <ul className="space-y-0.5 text-xs">
+      {shown.map((one) => (
+        <li key={`${one.jobId} ${one.stage} ${one.since}`} className="truncate">
+          <Link to="/jobs/$jobId" params={{ jobId: one.jobId }} className="plain-link">
+            {one.name}
+          </Link>{" "}
+          <span className="text-ink-3">
+            {one.stage}
+            {one.items > 0 && `, ${plural(one.items, "row")}`}, since <Time at={one.since} />
+          </span>
+        </li>
+      ))}
+      {slices.length > shown.length && (
+        <li className="text-ink-3">and {count(slices.length - shown.length)} more</li>
+      )}
+    </ul>
   );
 }
 

@@ -103,6 +103,7 @@ ROUTES: Mapping[str, str] = {
             GET /api/postings · GET /api/postings/{posting_id}
             GET /api/jobs · GET /api/jobs/{job_id}/items · GET /api/pending · GET /api/products
             GET /api/dead-letters · GET /api/jobs/{job_id}/pending
+            GET /api/jobs/{job_id}/timeline
         """,
         UPLOAD: """
             POST /api/products/import · POST /api/runs · POST /api/research

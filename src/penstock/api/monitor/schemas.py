@@ -12,6 +12,17 @@ from pydantic import (
 from penstock.api.http.schemas import Shape
 
 
+class HeldSlice(Shape):
+    job_id: str
+    name: str = Field(description="Of the job.")
+    org: str
+    pipeline: str
+    stage: str
+    kind: str
+    items: int = Field(description="Rows of the slice; 0 for an ingest, a range or a finish.")
+    since: datetime
+
+
 class WorkerShape(Shape):
     id: str
     host: str
@@ -22,6 +33,7 @@ class WorkerShape(Shape):
     figures: dict[str, Any] = Field(
         description="Load, sizes and rates as the worker told them, every two seconds."
     )
+    holds: list[HeldSlice] = Field(description="What it works on now, the longest held first.")
 
 
 class WorkerCounts(Shape):

@@ -10,11 +10,26 @@ from penstock.store.queries import load
 
 _sql = load("activity")
 _MOST_WORKERS = 1000
+_MOST_SLICES = 1000
 _MOST_LETTERS = 1000
 
 
 async def workers(conn: Connection) -> list[dict[str, Any]]:
-    """Live workers with their figures; a new worker has none yet."""
+    """Live workers with their figures, which a new worker has not yet, and what they hold."""
+    held: dict[str, list[dict[str, Any]]] = {}
+    for row in await conn.fetch(_sql.held_slices, _MOST_SLICES):
+        held.setdefault(row["worker"], []).append(
+            {
+                "jobId": str(row["job_id"]),
+                "name": row["name"],
+                "org": row["org"],
+                "pipeline": row["pipeline"],
+                "stage": row["stage"],
+                "kind": row["kind"],
+                "items": row["items"],
+                "since": row["claimed_at"],
+            }
+        )
     return [
         {
             "id": row["id"],
@@ -24,6 +39,7 @@ async def workers(conn: Connection) -> list[dict[str, Any]]:
             "silentMs": row["silent_ms"],
             "slots": row["slots"],
             "figures": from_json(row["figures"]) or {},
+            "holds": held.get(row["id"], []),
         }
         for row in await conn.fetch(_sql.live_workers, _MOST_WORKERS)
     ]

@@ -11,6 +11,13 @@ ORDER BY id LIMIT $1
 SELECT kind, count(*) AS slices, coalesce(sum(cardinality(row_nos)), 0) AS items
 FROM slices GROUP BY kind
 
+-- name: held_slices
+-- What workers hold now, the longest held first.
+SELECT s.worker, s.kind, s.stage, s.claimed_at, cardinality(s.row_nos) AS items, j.id AS job_id,
+       j.name, s.pipeline, o.name AS org
+FROM slices s JOIN jobs j ON j.id = s.job_id JOIN orgs o ON o.id = s.org_id
+ORDER BY s.claimed_at LIMIT $1
+
 -- name: live_orgs
 -- Orgs with live jobs: what they hold, and how far their virtual time is ahead of the common one.
 WITH RECURSIVE live (org_id) AS (
