@@ -154,6 +154,10 @@ SENT: dict[str, dict[str, Any]] = {
     },
     "POST /api/jobs/{job_id}/remap": {"json": {"config": {"intent": "check"}}},
     "PUT /api/profiles/{name}": {"json": {"decimal": "comma"}},
+    "PUT /api/saved-values": {
+        "json": {"source": "acme", "field": "brand", "word": "n.n.", "value": ""}
+    },
+    "DELETE /api/saved-values": {"params": {"source": "acme", "field": "brand", "word": "n.n."}},
     "POST /api/dead-letters/reprocess": {"json": {"all": True}},
     "POST /api/dead-letters/discard": {"json": {"all": True, "reason": "old"}},
     "POST /api/dead-letters/{letter_id}/discard": {"json": {"reason": "old"}},

@@ -189,6 +189,9 @@ class TrialCatalog:
     ) -> Mapping[str, Any] | None:
         return self.profiles.get(name or fingerprint or "")
 
+    async def values(self, org_id: int, source: str) -> Mapping[str, Mapping[str, str]]:
+        return {}
+
     async def rates(self, base: str, day: date) -> Sequence[tuple[date, str, Decimal]]:
         return self.worth
 

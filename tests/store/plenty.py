@@ -56,6 +56,10 @@ INSERT INTO job_items (job_id, row_no, org_id, user_id, job_type, status, due_at
 SELECT j.id, n, j.org_id, j.user_id, 'noop', CASE WHEN j.pending > 0 THEN 'PENDING' ELSE 'DONE' END,
        CASE WHEN n % 20 = 0 THEN now() END, CASE WHEN n % 25 = 0 THEN 'g' || n END, '[]'
 FROM jobs j, generate_series(1, 100) n;
+INSERT INTO saved_values (org_id, source, field, word, value, user_id)
+SELECT org_id, 'acme', 'title', 'w' || id, '', id FROM users;
+INSERT INTO export_templates (org_id, name, body, user_id)
+SELECT org_id, 't' || id, '{}', id FROM users;
 INSERT INTO job_edits (id, job_id, org_id, user_id, edited_by, selection, change)
 SELECT gen_random_uuid(), id, org_id, user_id, user_id, '{}', '{}' FROM jobs, generate_series(1, 5);
 INSERT INTO job_edit_rows (edit_id, row_no, job_id, org_id, before, after)

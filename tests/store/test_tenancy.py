@@ -69,7 +69,7 @@ TENANT_TABLES = {
     *("retention_policies", "feeds", "feed_files"),
     *("alerts", "alert_silences", "notification_targets", "notifications"),
     *("job_watchers", "job_mail_settings"),
-    *("job_edits", "job_edit_rows"),
+    *("job_edits", "job_edit_rows", "saved_values", "export_templates"),
 }
 
 

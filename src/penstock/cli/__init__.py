@@ -9,7 +9,16 @@ import typer
 
 from penstock import __version__
 from penstock.cli.accounts import keys, orgs, sessions, users
-from penstock.cli.catalog import connections, products, profiles, rates, research, shops, sources
+from penstock.cli.catalog import (
+    connections,
+    products,
+    profiles,
+    rates,
+    research,
+    shops,
+    sources,
+    values,
+)
 from penstock.cli.crawl import runs
 from penstock.cli.files import extract, fetch, lookup, preview, read, watchers
 from penstock.cli.jobs import (
@@ -87,6 +96,7 @@ app.add_typer(products.app, name="products")
 app.add_typer(bulk.app, name="bulk")
 app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(profiles.app, name="profiles")
+app.add_typer(values.app, name="values")
 app.add_typer(rates.app, name="rates")
 app.add_typer(shops.app, name="shops")
 app.add_typer(lanes.app, name="lanes")

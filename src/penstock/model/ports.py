@@ -242,6 +242,9 @@ class Profiles(Protocol):
     async def rates(self, base: str, day: date) -> Sequence[tuple[date, str, Decimal]]:
         """Exchange rates on that day, or the latest before it."""
 
+    async def values(self, org_id: int, source: str) -> Mapping[str, Mapping[str, str]]:
+        """What words in files of a source mean, by field."""
+
 
 class Call(Protocol):
     """A running call to a provider. It counts as a success unless it is reported as failed or an

@@ -906,6 +906,41 @@ CREATE POLICY all_orgs ON job_edit_rows TO penstock_admin USING (true);
 GRANT SELECT, INSERT, UPDATE ON job_edits TO penstock_api, penstock_admin;
 GRANT SELECT, INSERT ON job_edit_rows TO penstock_api, penstock_admin;
 
+-- What unreadable words of a supplier's files mean, by field: "Auslauf" of the stock is "0". An empty
+-- value leaves the field empty without a warning. Words are stored in small letters.
+
+CREATE TABLE saved_values (
+    org_id     bigint NOT NULL REFERENCES orgs,
+    source     text NOT NULL CHECK (length(source) BETWEEN 1 AND 200),
+    field      text NOT NULL,
+    word       text NOT NULL CHECK (length(word) BETWEEN 1 AND 200),
+    value      text NOT NULL CHECK (length(value) <= 200),
+    user_id    bigint NOT NULL REFERENCES users,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (org_id, source, field, word)
+);
+
+ALTER TABLE saved_values ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_org ON saved_values TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON saved_values TO penstock_admin USING (true);
+GRANT SELECT, INSERT, UPDATE, DELETE ON saved_values TO penstock_api, penstock_admin;
+
+-- Which columns an export has, in which order and by which names.
+
+CREATE TABLE export_templates (
+    org_id     bigint NOT NULL REFERENCES orgs,
+    name       text NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+    body       jsonb NOT NULL,
+    user_id    bigint NOT NULL REFERENCES users,
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (org_id, name)
+);
+
+ALTER TABLE export_templates ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_org ON export_templates TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON export_templates TO penstock_admin USING (true);
+GRANT SELECT, INSERT, UPDATE, DELETE ON export_templates TO penstock_api, penstock_admin;
+
 -- What was learnt of suppliers' files, and what currencies were worth.
 
 CREATE TABLE profiles (

@@ -3,6 +3,7 @@ import { EmptyState } from "../../components/empty";
 import type { FullJob } from "../../lib/api";
 import { CodeChips } from "./code-chips";
 import { Rows } from "./rows";
+import { UnreadValues } from "./unread-values";
 
 interface Props {
   job: FullJob;
@@ -24,6 +25,7 @@ export function Errors({ job, code, q, row }: Props) {
         chosen={code}
         search={(one) => ({ code: one })}
       />
+      <UnreadValues job={job} />
       <Rows
         job={job}
         filter={code ? { statuses: [], code, q } : { statuses: ["ERROR", "NOT_FOUND"], q }}

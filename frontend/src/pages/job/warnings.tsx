@@ -3,6 +3,7 @@ import { EmptyState } from "../../components/empty";
 import type { FullJob } from "../../lib/api";
 import { CodeChips } from "./code-chips";
 import { Rows } from "./rows";
+import { UnreadValues } from "./unread-values";
 
 interface Warning {
   code: string;
@@ -36,6 +37,7 @@ export function Warnings({ job, warnings, problem, q, row }: Props) {
         chosen={problem}
         search={(code) => ({ problem: code })}
       />
+      <UnreadValues job={job} />
       <Rows
         job={job}
         filter={{ statuses: [], problem: problem ?? "*", q }}

@@ -12,6 +12,7 @@ import { Time } from "../../components/time";
 import { toast } from "../../components/toast";
 import { client, ok, send } from "../../lib/api";
 import { useCanWrite } from "../../lib/session";
+import { SavedValues } from "./saved-values";
 
 const TOML = "application/toml";
 
@@ -120,6 +121,7 @@ export default function Profiles() {
           ))}
         </Table>
       </List>
+      <SavedValues />
       {open && <Editor name={open} canWrite={canWrite} onClose={() => setOpen(null)} onSaved={again} />}
       <Confirm
         open={gone !== null}

@@ -41,6 +41,8 @@ ROUTES: Mapping[str, str] = {
             POST /api/jobs/{job_id}/items/{item}/choose
             GET /api/fields · GET /api/profiles · GET /api/profiles/{name}
             PUT /api/profiles/{name} · DELETE /api/profiles/{name}
+            GET /api/saved-values · PUT /api/saved-values
+            DELETE /api/saved-values
             GET /api/jobs/{job_id}/events · GET /api/events
             GET /api/products/{product_id} · GET /api/products/{product_id}/history
             GET /api/dead-letters/groups · GET /api/dead-letters/{letter_id}
@@ -104,6 +106,7 @@ ROUTES: Mapping[str, str] = {
             GET /api/jobs · GET /api/jobs/{job_id}/items · GET /api/pending · GET /api/products
             GET /api/dead-letters · GET /api/jobs/{job_id}/pending
             GET /api/jobs/{job_id}/timeline
+            GET /api/jobs/{job_id}/unread-values
         """,
         UPLOAD: """
             POST /api/products/import · POST /api/runs · POST /api/research

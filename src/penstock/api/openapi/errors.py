@@ -56,6 +56,7 @@ OWN: dict[str, tuple[str, ...]] = {
     "fixItem": (*_STATE, "INVALID_CONFIG"),
     "remapJob": (*_STATE, "INVALID_CONFIG"),
     "editItems": _STATE,
+    "rememberValue": (*_STATE, "INVALID_PARAMETERS"),
     "undoEdit": _STATE,
     "chooseItemCandidate": _STATE,
     "enrichProducts": (*_STATE, *_JOB),

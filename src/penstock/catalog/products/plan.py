@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from penstock.catalog.products.row import Source
 from penstock.catalog.profiles.profile import IGNORED, ColumnRule, Profile
 from penstock.catalog.values.currencies import CODES, Rates
 from penstock.catalog.values.dimensions import sides_named
+from penstock.catalog.values.meanings import with_meanings
 from penstock.catalog.values.readers import REPEATING, Reader, Style, reader
 from penstock.catalog.values.result import NormalisedValue
 from penstock.catalog.values.text import tidy_line
@@ -118,7 +119,9 @@ def compile_plan(
             custom.append(CustomColumn(index, names[index]))
         elif rule.target != IGNORED:
             decision = decisions[index] if index < len(decisions) else UNDECIDED
-            steps.append(_step(index, column, rule.target, _style(profile, rule, decision, column)))
+            style = _style(profile, rule, decision, column)
+            meanings = profile.values.get(rule.target, {})
+            steps.append(_step(index, column, rule.target, style, meanings))
             notes += [f"{column}: {note}" for note in decision.notes if _note_applies(note, rule)]
     if unknown and profile.contract == "freeze":
         raise BadInput(
@@ -162,7 +165,7 @@ def _quoted_currency(
     return None
 
 
-def _step(index: int, header: str, target: str, style: Style) -> Step:
+def _step(index: int, header: str, target: str, style: Style, meanings: Mapping[str, str]) -> Step:
     kind = kind_of(target)
     section: str | None = ""
     name = target
@@ -170,6 +173,8 @@ def _step(index: int, header: str, target: str, style: Style) -> Step:
         section, _, name = target.rpartition(".")
         section = section or None
     read = reader(kind, style)
+    if meanings:
+        read = with_meanings(read, meanings)
     if kind in REPEATING:
         read = CellCache(read).__getitem__
     return Step(index, header, target, section, name, read)

@@ -75,6 +75,11 @@ class ProfileInput(_StrictModel):
     required: list[Text] | None = None
     strict: list[Text] | None = None
     rules: dict[str, Any] | None = Field(None, description="JSON Schema that products must fit.")
+    values: dict[Text, dict[Text, Text]] | None = Field(
+        None,
+        description="What words mean, by field: the cell is read as if it had this text.",
+        examples=[{"availability.stock": {"Auslauf": "0"}}],
+    )
     contract: Contract = "evolve"
     winner: Winner = "first"
     key: Key = "sku"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 import orjson
@@ -24,6 +24,7 @@ from penstock.catalog.profiles.checks import (
 )
 from penstock.catalog.values.currencies import CODES
 from penstock.catalog.values.dates import DateOrder
+from penstock.catalog.values.meanings import word_key
 from penstock.catalog.values.numbers import DecimalStyle
 from penstock.catalog.values.units import unit_of
 
@@ -71,6 +72,8 @@ class Profile:
     # Fields whose unreadable values make a row invalid; `*` means all. Identity and required fields
     # always do; other fields are left empty with a warning.
     strict: tuple[str, ...] = DEFAULT_STRICT
+    # What words mean, by field: the cell is read as if it had this text. Empty: as an empty cell.
+    values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check(self)
@@ -84,6 +87,8 @@ class Profile:
                 shown[name] = list(value) if isinstance(value, tuple) else value
         if self.rules is not None:
             shown["rules"] = orjson.dumps(dict(self.rules), option=orjson.OPT_INDENT_2).decode()
+        if self.values:
+            shown["values"] = {target: dict(words) for target, words in self.values.items()}
         shown["columns"] = {
             header: {name: value for name, value in _rule_json(rule).items() if value is not None}
             for header, rule in self.columns.items()
@@ -128,6 +133,8 @@ def from_json(read: Mapping[str, Any]) -> Profile:
     for name in ("required", "strict"):
         if values.get(name) is not None:
             values[name] = tuple(values[name])
+    if "values" in values:
+        values["values"] = _value_words(values["values"] or {})
     if values.get("strict", ()) is None:
         del values["strict"]
     return Profile(**values)
@@ -150,6 +157,8 @@ def to_json(profile: Profile) -> dict[str, Any]:
     shown["strict"] = list(profile.strict)
     shown["rules"] = None if profile.rules is None else dict(profile.rules)
     shown["columns"] = {header: _rule_json(rule) for header, rule in profile.columns.items()}
+    if profile.values:
+        shown["values"] = {target: dict(words) for target, words in profile.values.items()}
     if profile.price_guard == DEFAULT_PRICE_GUARD:
         # A worker of the previous version does not know the field.
         del shown["price_guard"]
@@ -185,6 +194,28 @@ def rule_for(target: str | None, hints: Hints) -> ColumnRule:
         return ColumnRule(target)
     own = hints.for_kind(kind_of(target))
     return ColumnRule(target, currency=own.currency, unit=own.unit, tax_included=own.tax_included)
+
+
+def _value_words(given: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+    """Words by the full names of their fields, in the form in which cells are compared."""
+    found: dict[str, dict[str, str]] = {}
+    for field_name, meanings in given.items():
+        target = full_target(field_name)
+        if target is None:
+            raise unusable(f"`values`: there is no field {field_name!r}")
+        known = found.setdefault(target, {})
+        known.update({word_key(word): value for word, value in meanings.items()})
+    return found
+
+
+def with_values(profile: Profile, values: Mapping[str, Mapping[str, str]]) -> Profile:
+    """The profile with more words; they win over its own."""
+    if not values:
+        return profile
+    both = {target: dict(words) for target, words in profile.values.items()}
+    for target, words in _value_words(values).items():
+        both[target] = both.get(target, {}) | words
+    return replace(profile, values=both)
 
 
 def _rule(header: str, read: str | Mapping[str, Any]) -> ColumnRule:

@@ -55,7 +55,14 @@ async def choose_profile(
     proposal = propose(header, [one.samples for one in stats])
     kept = await _saved_profile(job, header, saved)
     chosen, origin = kept or (profiles.from_proposal("proposed", proposal), "proposed")
-    return with_job_settings(chosen, header, job.config), proposal, origin
+    asked = with_job_settings(chosen, header, job.config)
+    return await _with_saved_values(job, asked, saved), proposal, origin
+
+
+async def _with_saved_values(job: Job, profile: Profile, saved: Profiles) -> Profile:
+    """The profile with the words that are saved for its source."""
+    known_words = await saved.values(job.org_id, profile.source or DEFAULT_SOURCE)
+    return profiles.with_values(profile, known_words)
 
 
 async def _saved_profile(
@@ -80,8 +87,12 @@ async def same_plan(
         return False
     kept = await _saved_profile(job, header, ctx.port(Profiles))
     if kept is None:
-        return bool(context["profileFrom"] == "proposed")
-    now = profiles.to_json(with_job_settings(kept[0], header, job.config))
+        source = context["profile"].get("source") or DEFAULT_SOURCE
+        known_words = await ctx.port(Profiles).values(job.org_id, source)
+        known = context["profile"].get("values", {})
+        return bool(context["profileFrom"] == "proposed" and known == known_words)
+    asked = with_job_settings(kept[0], header, job.config)
+    now = profiles.to_json(await _with_saved_values(job, asked, ctx.port(Profiles)))
     return bool(context["profileFrom"] == kept[1] and context["profile"] == _as_kept(now))
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from penstock.model.ports import FailedRow, MissingProducts, Tally, Winner
 from penstock.model.products import FoundProducts, KnownProduct, LinkCandidate
-from penstock.store.catalog import missing, profiles
+from penstock.store.catalog import missing, profiles, saved_values
 from penstock.store.catalog.products import find_links
 from penstock.store.database import Database, from_json
 from penstock.store.queries import load
@@ -175,3 +175,7 @@ class StoredProfiles:
     async def rates(self, base: str, day: date) -> Sequence[profiles.Rate]:
         async with self._db.acquire() as conn:
             return await profiles.rates_before(conn, base, day)
+
+    async def values(self, org_id: int, source: str) -> Mapping[str, Mapping[str, str]]:
+        async with self._db.acquire() as conn:
+            return await saved_values.of_source(conn, org_id, source)

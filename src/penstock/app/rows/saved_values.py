@@ -1,0 +1,73 @@
+"""Remember what unreadable words in the files of a source mean."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from penstock.catalog.fields import full_target
+from penstock.catalog.values.meanings import word_key
+from penstock.model.errors import BadInput, PermanentError
+from penstock.store.accounts.audit_log import Caller, audit
+from penstock.store.catalog import saved_values as store
+from penstock.store.catalog.saved_values import UnreadValue
+from penstock.store.database import Connection, from_json
+
+# Values that may be words of the supplier; other problems are not about what a word means.
+WORD_CODES = [
+    "NUMBER_UNREADABLE", "PRICE_UNREADABLE", "PRICE_ON_REQUEST", "TIERS_UNREADABLE",
+    "CURRENCY_UNKNOWN", "UNIT_UNKNOWN", "PACK_UNREADABLE", "MEASURE_UNREADABLE",
+    "DIMENSIONS_UNREADABLE", "BOOLEAN_UNREADABLE", "AVAILABILITY_UNKNOWN", "LEAD_TIME_UNREADABLE",
+    "DATE_UNREADABLE", "GTIN_UNREADABLE", "URL_UNREADABLE", "IMAGE_NOT_URL",
+]  # fmt: skip
+# Rows with the same value from which on it is offered.
+OFFERED_FROM = 2
+_MOST_OFFERED = 50
+# As the pipeline names products of files without a source.
+_DEFAULT_SOURCE = "file"
+
+
+async def remember(
+    conn: Connection, caller: Caller, org_id: int, source: str, field: str, word: str, value: str
+) -> dict[str, str]:
+    """From the next file on, ``word`` in ``field`` is read as ``value``. Audited."""
+    target = full_target(field)
+    if target is None:
+        raise BadInput("INVALID_PARAMETERS", f"There is no field {field!r}.")
+    key = word_key(word)
+    if not key:
+        raise BadInput("INVALID_PARAMETERS", "The word is empty.")
+    if await store.count_of_source(conn, org_id, source) >= store.MOST_WORDS:
+        raise PermanentError(
+            "INVALID_STATE", f"The source {source!r} has {store.MOST_WORDS:,} words already."
+        )
+    before = await store.set_value(
+        conn, org_id, caller.who.user_id, source, target, key, value.strip()
+    )
+    said = {"source": source, "field": target, "word": key, "value": value.strip()}
+    await audit(
+        conn, org_id, caller.who.user_id, "value.remember", f"value:{source}:{target}:{key}"[:200],
+        ip=caller.ip, before=None if before is None else {"value": before}, after=said,
+    )  # fmt: skip
+    return said
+
+
+async def forget(
+    conn: Connection, caller: Caller, org_id: int, source: str, field: str, word: str
+) -> None:
+    """Forget a word; to forget it twice is the same. Audited."""
+    target, key = full_target(field) or field, word_key(word)
+    before = await store.delete_value(conn, org_id, source, target, key)
+    await audit(
+        conn, org_id, caller.who.user_id, "value.forget", f"value:{source}:{target}:{key}"[:200],
+        ip=caller.ip, before=None if before is None else {"value": before},
+    )  # fmt: skip
+
+
+async def offered(conn: Connection, job: Any) -> tuple[str, list[UnreadValue]]:
+    """The source of a job, and the values that its rows could not be read for, most often first."""
+    job_id: UUID = job["id"]
+    context = from_json(job["context"]) or {}
+    source = (context.get("profile") or {}).get("source") or _DEFAULT_SOURCE
+    found = await store.unread_values(conn, job_id, WORD_CODES, OFFERED_FROM, _MOST_OFFERED)
+    return source, found
