@@ -790,7 +790,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/remembered-values": {
+    "/api/saved-values": {
         parameters: {
             query?: never;
             header?: never;
@@ -798,7 +798,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List remembered values
+         * List saved values
          * @description By source, field and word.
          */
         get: operations["listValues"];
@@ -7113,23 +7113,6 @@ export interface components {
             /** Message */
             message: string;
         };
-        /** RememberedWord */
-        RememberedWord: {
-            /** Source */
-            source: string;
-            /** Field */
-            field: string;
-            /**
-             * Word
-             * @description In small letters.
-             */
-            word: string;
-            /**
-             * Value
-             * @description The text that is read instead; empty: an empty cell.
-             */
-            value: string;
-        };
         /** Reprocessed */
         Reprocessed: {
             /**
@@ -7508,6 +7491,23 @@ export interface components {
             startedAt: string | null;
             /** Finishedat */
             finishedAt: string | null;
+        };
+        /** SavedWord */
+        SavedWord: {
+            /** Source */
+            source: string;
+            /** Field */
+            field: string;
+            /**
+             * Word
+             * @description In small letters.
+             */
+            word: string;
+            /**
+             * Value
+             * @description The text that is read instead; empty: an empty cell.
+             */
+            value: string;
         };
         /** ScanErrorShape */
         ScanErrorShape: {
@@ -17790,7 +17790,7 @@ export interface operations {
                      *       "value": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["RememberedWord"];
+                    "application/json": components["schemas"]["SavedWord"];
                 };
             };
             /**
