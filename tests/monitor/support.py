@@ -27,6 +27,7 @@ class Mailbox:
     port: int = 0
     raw: list[bytes] = field(default_factory=list)
     refuses: str = ""
+    hangs: bool = False
 
     @property
     def url(self) -> str:
@@ -37,6 +38,8 @@ class Mailbox:
         return [message_from_bytes(one) for one in self.raw]
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802
+        if self.hangs:
+            await asyncio.sleep(30)
         if self.refuses:
             return self.refuses
         self.raw.append(envelope.content)
