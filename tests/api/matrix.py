@@ -46,6 +46,7 @@ SEEN_BY = {
     "place": {"viewer", "colleague", "admin"},
     # By name, of the caller's own org: the admin's has another one.
     "name": {"viewer", "colleague"},
+    "query_name": {"viewer", "colleague"},
     "user_id": {"admin"},
     "key_id": {"admin"},
     "session_id": {"admin"},
@@ -191,6 +192,7 @@ SENT: dict[str, dict[str, Any]] = {
     "POST /api/connections/install/complete": {"json": {"parameters": {"state": "x"}}},
     "POST /api/sources": {"json": _SOURCE},
     "POST /api/research": {"json": {"query": "bolt"}},
+    "PUT /api/research/queries/{query_name}": {"json": {"query": "bolt"}},
     "PUT /api/research/quota": {"json": {"orgDay": 1000}},
     "PUT /api/sources/{source_id}": {"json": _SOURCE},
     "POST /api/sources/{source_id}/test": {"json": {"query": "bolt"}},
@@ -547,6 +549,15 @@ async def _profile(world: World) -> str:
     return name
 
 
+async def _saved_query(world: World) -> str:
+    world.made += 1
+    name = f"bolts {world.made}"
+    path = f"/api/research/queries/{name}"
+    made = await world.clients["owner"].put(path, json={"query": "bolt"})
+    assert made.status_code == 200, made.text
+    return name
+
+
 async def _user(world: World) -> str:
     async with world.db.transaction() as conn:
         org = await accounts.ensure_org(conn, "acme")
@@ -695,6 +706,7 @@ MAKE: dict[str, Callable[[World], Awaitable[str]]] = {
     "pictured": _pictured,
     "place": _place,
     "name": _profile,
+    "query_name": _saved_query,
     "user_id": _user,
     "key_id": _key,
     "session_id": _session,

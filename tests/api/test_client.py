@@ -253,7 +253,10 @@ def test_each_list_of_the_api_is_in_the_client() -> None:
     # Their own methods, or a part of another list.
     others = {"/api/jobs", "/api/events", "/api/fields", "/api/notifications/log"}
     others |= {"/api/connections/providers", "/api/dead-letters/groups", "/api/retention/tables"}
-    assert lists - others - set(PATHS.values()) == {"/api/research/quota"}
+    assert lists - others - set(PATHS.values()) == {
+        "/api/research/quota",
+        "/api/research/queries",
+    }
     assert set(PATHS) == set(Resources.__annotations__)
 
 

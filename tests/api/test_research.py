@@ -13,7 +13,13 @@ from tests.fixtures import Bench
 from tests.providers.sandboxes import serving_sandbox
 from tests.sources.support import add_sources
 
-from penstock.api.research.schemas import QuotaList, ResearchReceipt, SecretShape
+from penstock.api.research.schemas import (
+    QuotaList,
+    ResearchReceipt,
+    SavedQueryList,
+    SavedQueryShape,
+    SecretShape,
+)
 from penstock.providers.sandbox.server import Sandbox
 from penstock.settings import Settings
 
@@ -138,3 +144,33 @@ async def test_the_secret_of_requests_stays_until_it_is_rotated(client: httpx2.A
     assert same == first
     other = await client.post("/api/webhooks/request-secret", json={"rotate": True})
     assert shaped(SecretShape, other) != first
+
+
+async def test_queries_are_saved_for_the_org(client: httpx2.AsyncClient, caller: Caller) -> None:
+    body = {"query": "M8 bolts", "priceRange": {"max": "0.20", "currency": "EUR"}}
+    saved = await client.put("/api/research/queries/M8 bolts, cheap", json=body)
+    assert shaped(SavedQueryShape, saved).request == body
+    colleague = await caller("acme", email="colleague@acme")
+    found = shaped(SavedQueryList, await colleague.get("/api/research/queries")).items
+    assert [(one.name, one.request) for one in found] == [("M8 bolts, cheap", body)]
+    again = await colleague.put("/api/research/queries/M8 bolts, cheap", json={"query": "M8"})
+    assert shaped(SavedQueryShape, again).request == {"query": "M8"}
+    stranger = await caller("other")
+    assert shaped(SavedQueryList, await stranger.get("/api/research/queries")).items == []
+    refused(
+        await stranger.delete("/api/research/queries/M8 bolts, cheap"), 404, "RESOURCE_NOT_FOUND"
+    )
+    refused(await client.put("/api/research/queries/x", json={"qery": "M8"}), 422, "UNKNOWN_FIELD")
+    for number in range(199):
+        assert (
+            await client.put(f"/api/research/queries/{number}", json={"query": "M8"})
+        ).status_code == 200
+    refused(
+        await client.put("/api/research/queries/one more", json={"query": "M8"}),
+        422,
+        "INVALID_PARAMETERS",
+    )
+    assert (await client.delete("/api/research/queries/M8 bolts, cheap")).json() == {
+        "name": "M8 bolts, cheap"
+    }
+    assert (await client.put("/api/research/queries/7", json={"query": "M9"})).status_code == 200

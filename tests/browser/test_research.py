@@ -101,6 +101,48 @@ async def test_all_sources_are_asked_and_prices_compared(
     await expect(page.get_by_text("You, today")).to_be_visible()
 
 
+async def test_queries_quotas_and_the_secret_belong_to_the_org(
+    visit: Visit, house: House, sandbox: str
+) -> None:
+    add_all(house, sandbox)
+    page = await visit("/research")
+    await page.get_by_label("What are you looking for?").fill("M8 bolts 1/2")
+    await page.get_by_label("Region").fill("Germany")
+    await page.get_by_role("button", name="Save the query").click()
+    await expect(page.get_by_text("The query is saved for your org")).to_be_visible()
+    await page.reload()
+    saved = page.get_by_role("list", name="Saved queries")
+    await saved.get_by_role("button", name="M8 bolts 1 2", exact=True).click()
+    await expect(page.get_by_label("Region")).to_have_value("Germany")
+    await saved.get_by_role("button", name="Delete M8 bolts 1 2").click()
+    await expect(saved.get_by_text("M8 bolts 1 2")).to_have_count(0)
+    await expect(page.get_by_role("button", name="Change", exact=True)).to_have_count(0)
+    await page.goto("/webhooks")
+    await page.get_by_role("button", name="Secret of requests").click()
+    shown = page.get_by_role("dialog", name="The secret of requests")
+    first = await shown.get_by_text("whsec_").inner_text()
+    assert await violations(page) == []
+    await shown.get_by_role("button", name="Replace").click()
+    await (
+        page.get_by_role("dialog", name="Replace the secret?")
+        .get_by_role("button", name="Replace")
+        .click()
+    )
+    await expect(page.get_by_text("The secret is replaced")).to_be_visible()
+    await expect(shown.get_by_text("whsec_")).not_to_have_text(first)
+
+
+async def test_an_admin_changes_quotas(visit: Visit, house: House, sandbox: str) -> None:
+    add_all(house, sandbox)
+    page = await visit("/research", role="admin")
+    await page.get_by_role("button", name="Change", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Quotas of your org")
+    await dialog.get_by_label("The org, per month").fill("5000")
+    assert await violations(page) == []
+    await dialog.get_by_role("button", name="Save").click()
+    await expect(page.get_by_text("of 5,000")).to_be_visible()
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1440, 390])
 async def test_the_pages_are_accessible(

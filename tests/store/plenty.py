@@ -172,6 +172,8 @@ INSERT INTO research_requests (org_id, request_id, job_id) SELECT org_id, id::te
 INSERT INTO research_usage (org_id, user_id, period)
 SELECT id, n, 'day ' || n FROM orgs, generate_series(0, 100) n;
 INSERT INTO research_quotas (org_id) SELECT id FROM orgs;
+INSERT INTO research_queries (org_id, name, request, user_id)
+SELECT id, 'query-' || n, '{}', id FROM orgs, generate_series(1, 50) n;
 INSERT INTO org_secrets (org_id, secret) SELECT id, '' FROM orgs;
 INSERT INTO job_pace (meter, next_at) SELECT 'meter-' || n, now() FROM generate_series(1, 2000) n;
 INSERT INTO webhook_deliveries (id, org_id, user_id, endpoint_id, event_id, event, stream_job,

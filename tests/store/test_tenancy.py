@@ -63,6 +63,7 @@ TENANT_TABLES = {
     *("connections", "search_events"),
     *("pages", "page_versions", "robots_rules", "postings"),
     *("sources", "research_requests", "research_usage", "research_quotas", "job_pace"),
+    "research_queries",
     *("org_secrets", "schedules", "schedule_runs"),
     *("job_metrics", "job_rollups", "health_checks", "monitor_state"),
     *("watchers", "watched_files"),

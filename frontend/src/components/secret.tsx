@@ -1,20 +1,21 @@
 import { Copy } from "lucide-react";
+import { useState } from "react";
 import { Button } from "./button";
-import { Dialog } from "./dialog";
+import { Confirm, Dialog } from "./dialog";
 import { toast } from "./toast";
 
-/** What is shown once: it cannot be asked for again. */
-export function Secret({
-  title,
-  value,
-  note,
-  onClose,
-}: {
+interface Props {
   title: string;
   value: string;
   note: string;
   onClose: () => void;
-}) {
+  /** Makes another one. Without it, the secret is shown only this once. */
+  onRotate?: () => Promise<unknown>;
+}
+
+/** A secret to copy. */
+export function Secret({ title, value, note, onClose, onRotate }: Props) {
+  const [asking, setAsking] = useState(false);
   const copy = async () => {
     await navigator.clipboard.writeText(value);
     toast.success("Copied");
@@ -26,9 +27,12 @@ export function Secret({
       title={title}
       description={note}
       footer={
-        <Button look="primary" onClick={onClose}>
-          I have saved it
-        </Button>
+        <>
+          {onRotate && <Button onClick={() => setAsking(true)}>Replace</Button>}
+          <Button look="primary" onClick={onClose}>
+            {onRotate ? "Close" : "I have saved it"}
+          </Button>
+        </>
       }
     >
       <div className="flex items-center gap-2 pb-2">
@@ -41,6 +45,21 @@ export function Secret({
           </Button>
         )}
       </div>
+      {onRotate && (
+        <Confirm
+          open={asking}
+          onOpenChange={() => setAsking(false)}
+          title="Replace the secret?"
+          action="Replace"
+          danger
+          onConfirm={async () => {
+            await onRotate();
+            toast.success("The secret is replaced");
+          }}
+        >
+          <p>The old one signs nothing from now on. Systems that verify signatures need the new one.</p>
+        </Confirm>
+      )}
     </Dialog>
   );
 }

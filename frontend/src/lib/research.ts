@@ -144,33 +144,23 @@ export function lowestPrice(sources: SourceEntry[]): number | null {
   return amounts.length > 0 ? Math.min(...amounts) : null;
 }
 
-export interface SavedQuery {
-  name: string;
-  body: ResearchBody;
+export type SavedQuery = Schemas["SavedQueryShape"];
+
+/** Queries that the org has saved. */
+export const savedQueries = queryOptions({
+  queryKey: ["research", "queries"],
+  queryFn: async ({ signal }) => (await ok(client.GET("/api/research/queries", { signal }))).items,
+});
+
+/** A query of the same name is replaced. */
+export function saveQuery(name: string, body: ResearchBody) {
+  return ok(
+    client.PUT("/api/research/queries/{query_name}", { params: { path: { query_name: name } }, body }),
+  );
 }
 
-const SAVED = "penstock.research.saved";
-
-export function savedQueries(): SavedQuery[] {
-  try {
-    const found = JSON.parse(localStorage.getItem(SAVED) ?? "[]");
-    return Array.isArray(found) ? found : [];
-  } catch {
-    return [];
-  }
-}
-
-/** A query of the same name is replaced. Answers all that are saved now. */
-export function saveQuery(query: SavedQuery): SavedQuery[] {
-  const kept = [query, ...savedQueries().filter((one) => one.name !== query.name)].slice(0, 50);
-  localStorage.setItem(SAVED, JSON.stringify(kept));
-  return kept;
-}
-
-export function forgetQuery(name: string): SavedQuery[] {
-  const kept = savedQueries().filter((one) => one.name !== name);
-  localStorage.setItem(SAVED, JSON.stringify(kept));
-  return kept;
+export function deleteQuery(name: string) {
+  return ok(client.DELETE("/api/research/queries/{query_name}", { params: { path: { query_name: name } } }));
 }
 
 const listed = (text: string) =>

@@ -50,6 +50,7 @@ from penstock.api.notifications import alerts, notifications
 from penstock.api.openapi import reference
 from penstock.api.openapi.document import describe
 from penstock.api.providers import imports, providers
+from penstock.api.research import queries as research_queries
 from penstock.api.research import research
 from penstock.api.retention import retention
 from penstock.api.schedules import schedules
@@ -102,7 +103,7 @@ _RESOURCES = (
     webhooks,
     *(install, connections),
     *(runs, pages, postings),
-    *(sources, research),
+    *(sources, research, research_queries),
     watchers,
     *(schedules, retention, feeds),
 )

@@ -1,3 +1,4 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Bookmark, Search, Trash2 } from "lucide-react";
 import { type FormEvent, useRef, useState } from "react";
 import { Button } from "../../components/button";
@@ -5,9 +6,8 @@ import { Checkbox, Field, Input, Select } from "../../components/field";
 import { toast } from "../../components/toast";
 import {
   bodyOf,
-  forgetQuery,
+  deleteQuery,
   type ResearchBody,
-  type SavedQuery,
   type Source,
   savedQueries,
   saveQuery,
@@ -20,10 +20,11 @@ interface Props {
   onAsk: (body: ResearchBody) => void;
 }
 
-/** What to search for, where, and at which price. Filled forms can be saved in this browser. */
+/** What to search for, where, and at which price. Filled forms can be saved for the org. */
 export function ResearchForm({ sources, busy, canWrite, onAsk }: Props) {
   const form = useRef<HTMLFormElement>(null);
-  const [saved, setSaved] = useState<SavedQuery[]>(savedQueries);
+  const queries = useQueryClient();
+  const saved = useQuery(savedQueries).data ?? [];
   const [filled, setFilled] = useState<{ body: ResearchBody; at: number } | null>(null);
   const given = filled?.body;
   const ask = (event: FormEvent<HTMLFormElement>) => {
@@ -33,9 +34,16 @@ export function ResearchForm({ sources, busy, canWrite, onAsk }: Props) {
   const keep = () => {
     if (!form.current?.reportValidity()) return;
     const body = bodyOf(new FormData(form.current));
-    setSaved(saveQuery({ name: body.query, body }));
-    toast.success("The query is saved in this browser");
+    // A name is a part of an address.
+    change.mutate(() => saveQuery(body.query.replaceAll("/", " ").trim().slice(0, 200), body), {
+      onSuccess: () => toast.success("The query is saved for your org"),
+    });
   };
+  const change = useMutation({
+    mutationFn: (act: () => Promise<unknown>) => act(),
+    onSuccess: () => queries.invalidateQueries({ queryKey: savedQueries.queryKey }),
+    onError: (problem) => toast.error(problem.message),
+  });
   return (
     <>
       {saved.length > 0 && (
@@ -46,18 +54,20 @@ export function ResearchForm({ sources, busy, canWrite, onAsk }: Props) {
                 size="sm"
                 look="quiet"
                 className="min-w-0"
-                onClick={() => setFilled({ body: one.body, at: Date.now() })}
+                onClick={() => setFilled({ body: one.request as ResearchBody, at: Date.now() })}
               >
                 <Bookmark aria-hidden /> <span className="truncate">{one.name}</span>
               </Button>
-              <Button
-                size="icon-sm"
-                look="quiet"
-                aria-label={`Forget ${one.name}`}
-                onClick={() => setSaved(forgetQuery(one.name))}
-              >
-                <Trash2 aria-hidden />
-              </Button>
+              {canWrite && (
+                <Button
+                  size="icon-sm"
+                  look="quiet"
+                  aria-label={`Delete ${one.name}`}
+                  onClick={() => change.mutate(() => deleteQuery(one.name))}
+                >
+                  <Trash2 aria-hidden />
+                </Button>
+              )}
             </li>
           ))}
         </ul>

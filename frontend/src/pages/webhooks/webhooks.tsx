@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Webhook as Hook, Plus } from "lucide-react";
+import { Webhook as Hook, KeyRound, Plus } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/button";
 import { EmptyState } from "../../components/empty";
@@ -11,6 +11,7 @@ import { Secret } from "../../components/secret";
 import { Badge } from "../../components/status";
 import { List, Table } from "../../components/table";
 import { Time } from "../../components/time";
+import { toast } from "../../components/toast";
 import { client, ok } from "../../lib/api";
 import { useCanWrite } from "../../lib/session";
 import { EndpointDrawer } from "./endpoint";
@@ -24,6 +25,9 @@ export default function Webhooks() {
   const canWrite = useCanWrite();
   const [adding, setAdding] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
+  const [ofRequests, setOfRequests] = useState<string | null>(null);
+  const showOfRequests = async (rotate: boolean) =>
+    setOfRequests((await ok(client.POST("/api/webhooks/request-secret", { body: { rotate } }))).secret);
   const hooks = useInfiniteQuery({
     queryKey: ["webhooks", "list"],
     queryFn: ({ pageParam, signal }) =>
@@ -55,9 +59,18 @@ export default function Webhooks() {
       lead="Signed messages to your own systems, each tried five times."
       actions={
         canWrite && (
-          <Button look="primary" onClick={() => setAdding(true)}>
-            <Plus aria-hidden /> New endpoint
-          </Button>
+          <>
+            <Button
+              onClick={() =>
+                void showOfRequests(false).catch((problem: Error) => toast.error(problem.message))
+              }
+            >
+              <KeyRound aria-hidden /> Secret of requests
+            </Button>
+            <Button look="primary" onClick={() => setAdding(true)}>
+              <Plus aria-hidden /> New endpoint
+            </Button>
+          </>
         )
       }
     >
@@ -125,6 +138,15 @@ export default function Webhooks() {
             {(ids) => <Input {...ids} name="events" defaultValue="job.completed job.failed" required />}
           </Field>
         </FormDialog>
+      )}
+      {ofRequests && (
+        <Secret
+          title="The secret of requests"
+          value={ofRequests}
+          note="It signs what is sent to the webhookUrl of a request and to the address of an export."
+          onClose={() => setOfRequests(null)}
+          onRotate={() => showOfRequests(true)}
+        />
       )}
       {secret && (
         <Secret

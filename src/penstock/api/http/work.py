@@ -69,6 +69,8 @@ ROUTES: Mapping[str, str] = {
             PATCH /api/watchers/{watcher_id} · DELETE /api/watchers/{watcher_id}
             POST /api/watchers/{watcher_id}/rotate
             POST /api/watchers/{watcher_id}/files/{watched_id}/retry
+            GET /api/research/queries · PUT /api/research/queries/{query_name}
+            DELETE /api/research/queries/{query_name}
             GET /api/research/quota · PUT /api/research/quota · POST /api/webhooks/request-secret
             GET /api/providers · POST /api/providers/{key}/reset
             GET /api/monitor/alerts · POST /api/monitor/alerts/{alert_id}/silence

@@ -63,7 +63,8 @@ async def show_quota(request: Request, api: ApiParts, who: Reader) -> Response:
     """Requests of this day and month, of you and of your org."""
     async with api.db.scoped(who.scope, readonly=True) as conn:
         found = await requests.quota_uses(api.runtime, conn, caller_of(request, who))
-    return answer({"items": [quota_shape(one) for one in found]})
+        own = await requests.own_quota(conn, who.org_id)
+    return answer({"items": [quota_shape(one, own) for one in found]})
 
 
 @router.put(

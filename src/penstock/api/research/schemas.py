@@ -13,6 +13,7 @@ from penstock.api.http.schemas import PRINTABLE, Moment, Priority, Shape
 from penstock.app.research.requests import ResearchOrder
 from penstock.model.fairness import DEFAULT_PRIORITY
 from penstock.model.quota import ResearchQuota
+from penstock.store.research.queries import SavedQuery
 from penstock.store.research.requests import QuotaUse
 
 
@@ -90,11 +91,27 @@ class QuotaShape(Shape):
     name: Literal["user.day", "user.month", "org.day", "org.month"]
     used: int
     limit: int | None = Field(description="Null: any number.")
+    own: int | None = Field(description="Set for this org; null: as the settings say.")
     resets_at: datetime
 
 
 class QuotaList(Shape):
     items: list[QuotaShape]
+
+
+class SavedQueryShape(Shape):
+    name: str
+    request: dict[str, Any] = Field(description="The body of `POST /api/research`.")
+    user: str | None = Field(description="Who saved it last.")
+    updated_at: datetime
+
+
+class SavedQueryList(Shape):
+    items: list[SavedQueryShape]
+
+
+class DeletedQuery(Shape):
+    name: str
 
 
 class NewQuota(Shape):
@@ -117,5 +134,14 @@ class SecretShape(Shape):
     secret: str
 
 
-def quota_shape(one: QuotaUse) -> dict[str, Any]:
-    return {"name": one.name, "used": one.used, "limit": one.most, "resetsAt": one.ends_at}
+def quota_shape(one: QuotaUse, own: ResearchQuota) -> dict[str, Any]:
+    return {
+        "name": one.name, "used": one.used, "limit": one.most,
+        "own": getattr(own, one.name.replace(".", "_")), "resetsAt": one.ends_at,
+    }  # fmt: skip
+
+
+def query_shape(one: SavedQuery) -> dict[str, Any]:
+    return {
+        "name": one.name, "request": one.request, "user": one.user, "updatedAt": one.updated_at,
+    }  # fmt: skip

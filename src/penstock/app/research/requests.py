@@ -72,6 +72,11 @@ async def quota_uses(runtime: Runtime, conn: Connection, caller: Caller) -> list
     return await requests.uses(conn, who.org_id, who.user_id, quota, datetime.now(UTC))
 
 
+async def own_quota(conn: Connection, org_id: int) -> ResearchQuota:
+    """Limits that were set for this org."""
+    return await requests.own_quota(conn, org_id)
+
+
 async def set_quota(conn: Connection, caller: Caller, org_id: int, quota: ResearchQuota) -> None:
     before = await requests.own_quota(conn, org_id)
     await requests.set_quota(conn, org_id, quota)

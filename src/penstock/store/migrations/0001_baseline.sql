@@ -1378,6 +1378,16 @@ CREATE TABLE research_quotas (
     org_month  integer CHECK (org_month >= 0)
 );
 
+-- Research requests that an org has saved, by their name.
+CREATE TABLE research_queries (
+    org_id     bigint NOT NULL REFERENCES orgs,
+    name       text NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
+    request    json NOT NULL,
+    user_id    bigint NOT NULL,
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (org_id, name)
+);
+
 -- When the next job of a kind may begin in this installation.
 CREATE TABLE job_pace (
     meter   text PRIMARY KEY,
@@ -1393,6 +1403,7 @@ CREATE TABLE org_secrets (
 ALTER TABLE research_requests ENABLE ROW LEVEL SECURITY;
 ALTER TABLE research_usage ENABLE ROW LEVEL SECURITY;
 ALTER TABLE research_quotas ENABLE ROW LEVEL SECURITY;
+ALTER TABLE research_queries ENABLE ROW LEVEL SECURITY;
 ALTER TABLE job_pace ENABLE ROW LEVEL SECURITY;
 ALTER TABLE org_secrets ENABLE ROW LEVEL SECURITY;
 
@@ -1404,6 +1415,8 @@ CREATE POLICY all_orgs ON research_usage TO penstock_admin USING (true);
 CREATE POLICY own_org ON research_quotas FOR SELECT TO penstock_api
     USING (org_id = (SELECT current_org()));
 CREATE POLICY all_orgs ON research_quotas TO penstock_admin USING (true);
+CREATE POLICY own_org ON research_queries TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON research_queries TO penstock_admin USING (true);
 CREATE POLICY all_meters ON job_pace TO penstock_api, penstock_admin USING (true);
 CREATE POLICY own_org ON org_secrets TO penstock_api USING (org_id = (SELECT current_org()));
 CREATE POLICY all_orgs ON org_secrets TO penstock_admin USING (true);
@@ -1411,6 +1424,7 @@ CREATE POLICY all_orgs ON org_secrets TO penstock_admin USING (true);
 GRANT SELECT ON research_requests TO penstock_api, penstock_admin;
 GRANT SELECT, INSERT, UPDATE ON research_usage, job_pace, org_secrets TO penstock_api, penstock_admin;
 GRANT SELECT ON research_quotas TO penstock_api;
+GRANT SELECT, INSERT, UPDATE, DELETE ON research_queries TO penstock_api, penstock_admin;
 GRANT SELECT, INSERT, UPDATE ON research_quotas TO penstock_admin;
 
 -- Files that come in several requests. The upload's id becomes the file's; how far it is, is on disk.

@@ -53,6 +53,26 @@ VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (org_id) DO UPDATE SET user_day = excluded.user_day, user_month = excluded.user_month,
     org_day = excluded.org_day, org_month = excluded.org_month
 
+-- name: list_queries
+-- Saved queries of an org, by name.
+SELECT q.name, q.request, u.email AS user, q.updated_at FROM research_queries q
+LEFT JOIN users u ON u.id = q.user_id
+WHERE q.org_id = $1 ORDER BY q.name LIMIT $2
+
+-- name: lock_queries
+-- So that the number of saved queries of an org is counted by one request at a time.
+SELECT pg_advisory_xact_lock(hashtextextended('penstock.research_queries:' || current_schema() || ':' || $1, 0))
+
+-- name: save_query
+-- Save a query, or replace the one of this name.
+INSERT INTO research_queries (org_id, name, request, user_id) VALUES ($1, $2, $3::json, $4)
+ON CONFLICT (org_id, name) DO UPDATE SET request = excluded.request, user_id = excluded.user_id,
+    updated_at = now()
+
+-- name: delete_query
+-- Delete a saved query.
+DELETE FROM research_queries WHERE org_id = $1 AND name = $2 RETURNING name
+
 -- name: add_pace
 -- The pace of a kind of jobs that never began.
 INSERT INTO job_pace (meter, next_at) VALUES ($1, now() - interval '1 day') ON CONFLICT DO NOTHING
