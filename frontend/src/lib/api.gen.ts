@@ -2609,6 +2609,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/research/queries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List saved queries
+         * @description All of the org, by name.
+         */
+        get: operations["listQueries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/research/queries/{query_name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Save a query
+         * @description The body of `POST /api/research`. One of the same name is replaced.
+         */
+        put: operations["saveQuery"];
+        post?: never;
+        /**
+         * Delete a saved query
+         * @description Requests that were made with it stay.
+         */
+        delete: operations["deleteQuery"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/watchers": {
         parameters: {
             query?: never;
@@ -3679,6 +3723,11 @@ export interface components {
              * Format: uuid
              */
             id: string;
+        };
+        /** DeletedQuery */
+        DeletedQuery: {
+            /** Name */
+            name: string;
         };
         /** DeletedSchedule */
         DeletedSchedule: {
@@ -7031,6 +7080,11 @@ export interface components {
              */
             limit: number | null;
             /**
+             * Own
+             * @description Set for this org; null: as the settings say.
+             */
+            own: number | null;
+            /**
              * Resetsat
              * Format: date-time
              */
@@ -7491,6 +7545,33 @@ export interface components {
             startedAt: string | null;
             /** Finishedat */
             finishedAt: string | null;
+        };
+        /** SavedQueryList */
+        SavedQueryList: {
+            /** Items */
+            items: components["schemas"]["SavedQueryShape"][];
+        };
+        /** SavedQueryShape */
+        SavedQueryShape: {
+            /** Name */
+            name: string;
+            /**
+             * Request
+             * @description The body of `POST /api/research`.
+             */
+            request: {
+                [key: string]: unknown;
+            };
+            /**
+             * User
+             * @description Who saved it last.
+             */
+            user: string | null;
+            /**
+             * Updatedat
+             * Format: date-time
+             */
+            updatedAt: string;
         };
         /** SavedWord */
         SavedWord: {
@@ -33633,6 +33714,7 @@ export interface operations {
                      *           "name": "user.day",
                      *           "used": 3,
                      *           "limit": 3,
+                     *           "own": 3,
                      *           "resetsAt": "2026-11-01T09:30:00Z"
                      *         }
                      *       ]
@@ -33998,6 +34080,453 @@ export interface operations {
              * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
              *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
              */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listQueries: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "Spring list",
+                     *           "request": {},
+                     *           "user": "text",
+                     *           "updatedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SavedQueryList"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `SERVER_BUSY`: The server does as much of this kind as it can. Try again. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    saveQuery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                query_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "query": "M8 stainless bolts",
+                 *       "region": "Germany"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Query
+                     * @example M8 stainless bolts
+                     */
+                    query: string;
+                    /** Categories */
+                    categories?: string[];
+                    priceRange?: {
+                        /** Min */
+                        min?: (number | string) | null;
+                        /** Max */
+                        max?: (number | string) | null;
+                        /**
+                         * Currency
+                         * @description Else the base currency.
+                         * @default
+                         */
+                        currency?: string;
+                    } | null;
+                    /** Suppliers */
+                    suppliers?: string[];
+                    /**
+                     * Region
+                     * @default
+                     * @example Germany
+                     */
+                    region?: string;
+                    /**
+                     * Sources
+                     * @description By name; left out: all enabled ones.
+                     */
+                    sources?: string[] | null;
+                    /**
+                     * Priority
+                     * @description 0 to 100, larger first, or high, medium, low.
+                     * @default 5
+                     */
+                    priority?: number;
+                    /**
+                     * Webhookurl
+                     * @description The end of the request is posted there, signed with the org's secret (`POST /api/webhooks/request-secret`).
+                     */
+                    webhookUrl?: string | null;
+                    /**
+                     * Requestid
+                     * @description Else the job's id.
+                     */
+                    requestId?: string | null;
+                    /**
+                     * Basecurrency
+                     * @default USD
+                     */
+                    baseCurrency?: string;
+                    /**
+                     * Maxseconds
+                     * @description How long the sources may take.
+                     * @default 120
+                     */
+                    maxSeconds?: number;
+                    /**
+                     * Name
+                     * @default
+                     */
+                    name?: string;
+                    /**
+                     * Dueat
+                     * @description Begin no sooner, within a year.
+                     */
+                    dueAt?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Spring list",
+                     *       "request": {},
+                     *       "user": "text",
+                     *       "updatedAt": "2026-11-01T09:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SavedQueryShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteQuery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                query_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Spring list"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedQuery"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
             503: {
                 headers: {
                     [name: string]: unknown;
