@@ -148,6 +148,11 @@ class Settings(MonitorSettings, PlaceSettings):
     histograms: bool = Field(
         True, description="Measure durations of slices, calls and requests for `/metrics`."
     )
+    otel_endpoint: str | None = Field(
+        None,
+        description="Where traces are sent by OTLP over HTTP, such as"
+        " http://collector:4318/v1/traces; needs the extra `otel`.",
+    )
     worker_memory_mb: int = Field(
         1024, ge=64, description="Memory of a worker process; above 80 % of it claims are halved."
     )

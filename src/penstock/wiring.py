@@ -53,8 +53,10 @@ from penstock.guards.shop_calls import ShopCall, limit_key
 from penstock.guards.smtp import SmtpMailer, SmtpServer
 from penstock.logs import get_logger
 from penstock.model.crawl.pages import CrawlSettings, PageIndex
+from penstock.model.errors import BadInput
 from penstock.model.exports.order import ExportSender
 from penstock.model.lookup import CatalogSearch, Searches
+from penstock.model.monitor.traces import NoTraces, Traces
 from penstock.model.network.fetching import FetchPurpose
 from penstock.model.network.provider_limits import LimitKey
 from penstock.model.network.token_bucket import Rate
@@ -197,7 +199,7 @@ async def open_runtime(
     known = pipelines or {one.name: one for one in PIPELINES}
     sealer = sealer_of(settings)
     broker = BROKERS[settings.broker](owner_dsn, settings.database_schema, log, listens)
-    figures, calls = _measured_calls(settings, db)
+    traces, figures, calls = _measured_calls(settings, db)
     try:
         await broker.start()
         made = Runtime(
@@ -224,10 +226,11 @@ async def open_runtime(
             queue=QueueDepthCache(settings.depth_levels),
             lane_limit=_lane_limit(settings),
             figures=figures,
+            traces=traces,
         )
         yield with_exports(made)
     finally:
-        await _close(broker, calls, *fetchers.values(), pools, db)
+        await _close(broker, calls, *fetchers.values(), pools, db, traces)
 
 
 def with_exports(runtime: Runtime) -> Runtime:
@@ -245,10 +248,37 @@ def _lane_limit(settings: Settings) -> LaneLimit:
     return LaneLimit(None if settings.lane_limit is None else Rate.parse(settings.lane_limit))
 
 
-def _measured_calls(settings: Settings, db: Database) -> tuple[Figures, CallLimiter]:
+def _measured_calls(settings: Settings, db: Database) -> tuple[Traces, Figures, CallLimiter]:
+    traces = _traces(settings)
     figures = Figures(settings.worker_memory_mb * MEBIBYTE, histograms=settings.histograms)
     gate = SharedGate(StoredLimits(db, settings.provider_limits), get_logger())
-    return figures, CallLimiter(settings.call_bounds, gate, figures)
+    return traces, figures, CallLimiter(settings.call_bounds, gate, _CallRecord(figures, traces))
+
+
+class _CallRecord:
+    """Counts calls to providers, and traces them."""
+
+    def __init__(self, figures: Figures, traces: Traces) -> None:
+        self._figures = figures
+        self._traces = traces
+
+    def called(self, provider: str, seconds: float, *, throttled: bool) -> None:
+        self._figures.called(provider, seconds, throttled=throttled)
+        self._traces.call(provider, seconds, throttled)
+
+
+def _traces(settings: Settings) -> Traces:
+    if settings.otel_endpoint is None:
+        return NoTraces()
+    try:
+        from penstock.guards.open_telemetry import traces_to
+
+        return traces_to(settings.otel_endpoint)
+    except ImportError as error:
+        raise BadInput(
+            "INVALID_CONFIG",
+            "PENSTOCK_OTEL_ENDPOINT needs the extra `otel`: pip install 'penstock[otel]'.",
+        ) from error
 
 
 def _shop_calls(calls: CallLimiter, fetcher: Fetcher) -> ShopCalls:

@@ -157,7 +157,9 @@ def create_app(runtime: Runtime, api_db: Database, export_db: Database | None = 
     if runtime.settings.cors_origins:
         app.add_middleware(CORSMiddleware, **cross_origin(runtime.settings.cors_origins))
     app.state.request_times = HistogramSet(enabled=runtime.settings.histograms)
-    app.add_middleware(RequestMiddleware, log=runtime.log, times=app.state.request_times)
+    app.add_middleware(
+        RequestMiddleware, log=runtime.log, times=app.state.request_times, traces=runtime.traces
+    )
     return app
 
 

@@ -19,6 +19,7 @@ from penstock.engine.lookup_cache import LookupCache
 from penstock.engine.queue_depth import QueueDepthCache
 from penstock.engine.worker.figures import Figures
 from penstock.model.errors import BadInput, PermanentError
+from penstock.model.monitor.traces import NoTraces, Traces
 from penstock.model.pipeline import Config, FileRef, Job, Pipeline
 from penstock.model.places.ports import Places
 from penstock.model.ports import Blobs, Broker, Calls, Children, Fetchers, Log, Sealer, Service
@@ -70,6 +71,7 @@ class Runtime:
     queue: QueueDepthCache = field(default_factory=QueueDepthCache)
     figures: Figures = field(default_factory=Figures)
     lane_limit: LaneLimit = field(default_factory=LaneLimit)
+    traces: Traces = field(default_factory=NoTraces)
     lookup_cache: LookupCache = field(default_factory=LookupCache)
     # Submits that may check the first rows of their file at once; others skip the check.
     submit_looks: Semaphore = field(default_factory=lambda: Semaphore(MAX_SUBMIT_LOOKS))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from penstock.engine.runtime import Runtime
@@ -38,7 +39,15 @@ class JobLog:
                 self._runtime.log.warning if one.event == "job.failed" else self._runtime.log.info
             )
             write(one.event, **_fields(one))
+            if one.event != "job.started":
+                self._trace(one)
         return frozenset()
+
+    def _trace(self, one: LoggedJob) -> None:
+        took = timedelta(milliseconds=one.data.get("elapsedMs") or 0)
+        told = {"job": str(one.job_id), "org": one.org, "pipeline": one.pipeline, "rows": one.total}
+        failed = one.event == "job.failed"
+        self._runtime.traces.job(one.job_id, one.created_at - took, one.created_at, failed, told)
 
 
 def _fields(one: LoggedJob) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import time
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
@@ -24,8 +24,10 @@ from penstock.api.http.versions import (
 from penstock.api.http.work import release_turn
 from penstock.model.errors import BadInput, NotThere, PermanentError, UnexpectedError
 from penstock.model.monitor.histogram import HistogramSet
+from penstock.model.monitor.traces import NoTraces, Traces
 from penstock.model.ports import Log
 
+_JOB = re.compile(r"/api/jobs/([0-9a-f-]{36})")
 _SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 SAFE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -46,9 +48,11 @@ class RequestMiddleware:
     """Plain ASGI: bodies pass through unbuffered in both directions."""
 
     def __init__(
-        self, app: ASGIApp, log: Log, times: HistogramSet, deprecated: Deprecations = DEPRECATED
-    ) -> None:
+        self, app: ASGIApp, log: Log, times: HistogramSet, deprecated: Deprecations = DEPRECATED,
+        traces: Traces | None = None,
+    ) -> None:  # fmt: skip
         self._app = app
+        self._traces = traces or NoTraces()
         self._times = times
         self._log = log
         self._deprecated = deprecated
@@ -67,6 +71,7 @@ class RequestMiddleware:
             nonlocal started, status
             if message["type"] == "http.response.start":
                 started, status = True, message["status"]
+                self._trace(scope, message, time.monotonic() - began)
                 self._add_headers(MutableHeaders(scope=message), scope, request_id)
             await send(message)
 
@@ -94,6 +99,14 @@ class RequestMiddleware:
             finally:
                 release_turn(scope["state"])
                 self._observe(scope, status, time.monotonic() - began)
+
+    def _trace(self, scope: Scope, message: Message, seconds: float) -> None:
+        """A request that created a job is the first span of the job's trace."""
+        created = _JOB.fullmatch(Headers(scope=message).get("location", ""))
+        if created is not None and message["status"] < 300:
+            now = time.time()
+            told = {"method": scope["method"], "path": scope["path"], "status": message["status"]}
+            self._traces.request(UUID(created[1]), now - seconds, now, told)
 
     def _observe(self, scope: Scope, status: int, seconds: float) -> None:
         # By the pattern of the route, since addresses have no end; streams end when they are left.

@@ -314,6 +314,12 @@ class Worker:
         return most if wait is None or wait <= 0 else min(most, wait / 1000)
 
     async def _work(self, claimed: Claim, stop: StopSign) -> None:
+        work = claimed.work
+        told = {"pipeline": work.pipeline, "stage": work.stage, "items": len(claimed.items)}
+        with self._runtime.traces.slice(work.job_id, {**told, "worker": self.id}):
+            await self._work_traced(claimed, stop)
+
+    async def _work_traced(self, claimed: Claim, stop: StopSign) -> None:
         ids = lease_ids(claimed)
         self._heartbeat.hold(ids, claimed.lease_ms, self._hard_seconds(claimed), stop)
         try:

@@ -1,0 +1,96 @@
+"""Traces: request → job → slice → provider call, and nothing of them where they are off."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import Any
+from uuid import UUID
+
+import httpx2
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from tests.api.conftest import submit_noop
+from tests.engine.receiving import past_all
+from tests.fixtures import Bench
+
+from penstock.engine.runtime import Runtime
+from penstock.guards.call_limits import CallLimiter
+from penstock.guards.open_telemetry import OpenTelemetryTraces
+from penstock.model.errors import BadInput
+from penstock.monitor.job_log import JobLog
+from penstock.settings import Settings
+from penstock.wiring import open_runtime
+
+
+class _Calls:
+    def __init__(self, traces: OpenTelemetryTraces) -> None:
+        self._traces = traces
+
+    def called(self, provider: str, seconds: float, *, throttled: bool) -> None:
+        self._traces.call(provider, seconds, throttled)
+
+
+@pytest.fixture
+def exporter() -> InMemorySpanExporter:
+    return InMemorySpanExporter()
+
+
+@pytest.fixture
+def runtime(runtime: Runtime, exporter: InMemorySpanExporter) -> Runtime:
+    traces = OpenTelemetryTraces(SimpleSpanProcessor(exporter))
+    return replace(runtime, traces=traces, calls=CallLimiter(record=_Calls(traces)))
+
+
+def parent_of(span: ReadableSpan) -> int | None:
+    return None if span.parent is None else span.parent.span_id
+
+
+async def test_a_job_is_one_trace_from_the_request_to_the_call(
+    client: httpx2.AsyncClient, bench: Bench, exporter: InMemorySpanExporter
+) -> None:
+    config: dict[str, Any] = {"items": 2, "provider": "shop", "domain": "a"}
+    job = UUID(await submit_noop(client, config=config))
+    await bench.work(job)
+    await past_all(bench.runtime)
+    await JobLog(bench.runtime).run_once()
+    spans = exporter.get_finished_spans()
+    assert {span.context.trace_id for span in spans} == {job.int}
+    by_name: dict[str, list[ReadableSpan]] = {}
+    for span in spans:
+        by_name.setdefault(span.name, []).append(span)
+    [request], [whole] = by_name["request"], by_name["job"]
+    assert parent_of(request) is None
+    assert parent_of(whole) == request.context.span_id
+    assert {parent_of(span) for span in by_name["slice"]} == {whole.context.span_id}
+    slices = {span.context.span_id for span in by_name["slice"]}
+    assert len(by_name["provider call"]) == 2
+    assert {parent_of(span) for span in by_name["provider call"]} <= slices
+    assert (whole.attributes or {})["org"] == "acme"
+    assert (request.attributes or {})["method"] == "POST"
+
+
+def test_nothing_is_imported_where_traces_are_off() -> None:
+    """A worker without the setting does not load the SDK, whether it is installed or not."""
+    code = (
+        "import sys, penstock.wiring, penstock.cli\n"
+        "print([name for name in sys.modules if name.startswith('opentelemetry.sdk')])"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
+    )
+    assert found.stdout.strip() == "[]"
+
+
+@pytest.mark.skipif(
+    find_spec("opentelemetry.exporter") is not None, reason="the extra is installed"
+)
+async def test_without_the_extra_the_setting_is_refused(settings: Settings, owner_dsn: str) -> None:
+    asked = settings.model_copy(update={"otel_endpoint": "http://127.0.0.1:9/v1/traces"})
+    with pytest.raises(BadInput, match="extra `otel`"):
+        async with open_runtime(asked, owner_dsn, name="test"):
+            pass
