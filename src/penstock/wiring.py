@@ -226,9 +226,8 @@ async def open_runtime(
             queue=QueueDepthCache(settings.depth_levels),
             lane_limit=_lane_limit(settings),
             figures=figures,
-            traces=traces,
         )
-        yield with_exports(made)
+        yield with_exports(replace(made, traces=traces))
     finally:
         await _close(broker, calls, *fetchers.values(), pools, db, traces)
 
