@@ -264,3 +264,15 @@ async def test_the_catalog_as_a_file(
     sheet = CalamineWorkbook.from_filelike(io.BytesIO((await exported("format=xlsx")).content))
     assert len(sheet.get_sheet_by_index(0).to_python()) == 5
     refused(await client.post("/api/products/export?format=pdf"), 422, "INVALID_PARAMETERS")
+    for shop, column, delimiter in (
+        ("shopify", "Variant SKU", ","),
+        ("woocommerce", "SKU", ","),
+        ("magento", "sku", ","),
+        ("prestashop", "Reference #", ";"),
+        ("akeneo", "sku", ";"),
+    ):
+        answer = await exported(f"format={shop}&source=tools")
+        assert 'filename="products.csv"' in answer.headers["content-disposition"]
+        csv.field_size_limit(100_000)  # the reader of another file may have lowered it
+        lines = list(csv.DictReader(io.StringIO(answer.text, newline=""), delimiter=delimiter))
+        assert [line[column] for line in lines] == ["T-1", "T-2", "T-3"], shop

@@ -110,6 +110,8 @@ def test_the_catalog_is_exported(cli: Cli, goods: str, tmp_path: Path) -> None:
     assert [line["sku"] for line in lines] == ["G-1", "G-2"]
     text = cli("products", "export", "-o", "-", "--format", "ndjson", "--q", "Hammer").stdout
     assert all(json.loads(line)["title"] == "Hammer" for line in text.splitlines())
+    text = cli("products", "export", "-o", "-", "--format", "shopify", "--q", "Hammer").stdout
+    assert text.startswith("Handle,Title,")
     assert "must end in" in cli("products", "export", "-o", tmp_path / "x.pdf", code=2).stderr
     assert "is a folder" in cli("products", "export", "-o", tmp_path, code=2).stderr
 

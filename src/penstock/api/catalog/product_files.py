@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
+from penstock.api.catalog.shop_writers import ShopWriter
 from penstock.app.exports import OpenConnection, in_export_thread
 from penstock.catalog.products.grid import ALL_COLUMNS, AMOUNTS, SECTIONS, flatten
 from penstock.model.export import ExportRow, RowWriter
@@ -22,7 +23,7 @@ async def catalog_pieces(
     opened: OpenConnection, wanted: catalog.ProductFilter, kind: type[RowWriter]
 ) -> AsyncGenerator[bytes, None]:
     """In short transactions, page by page; what changes meanwhile is there once, as it is then."""
-    nested = kind.extension in _DOCUMENTS
+    nested = kind.extension in _DOCUMENTS or issubclass(kind, ShopWriter)
     columns = SECTIONS if nested else ALL_COLUMNS
     writer = kind([*columns, *_ABOUT], AMOUNTS)
     yield writer.head()

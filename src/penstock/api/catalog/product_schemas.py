@@ -40,7 +40,11 @@ class ProductsPageQuery(ProductsQuery):
 
 
 class ProductsExportQuery(ProductsQuery):
-    format: str = Field("csv", description="`csv`, `xlsx`, `json` or `ndjson`.")
+    format: str = Field(
+        "csv",
+        description="`csv`, `xlsx`, `json`, `ndjson`, or the file of a shop system: `shopify`,"
+        " `woocommerce`, `magento`, `prestashop`, `prestashop-combinations`, `akeneo`.",
+    )
 
 
 class ListedProduct(Shape):

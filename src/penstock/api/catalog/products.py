@@ -23,10 +23,11 @@ from penstock.api.catalog.product_schemas import (
     full,
     listed,
 )
+from penstock.api.catalog.shop_writers import products_as
 from penstock.api.http.access import ApiParts, Reader, parse_id
 from penstock.api.http.answers import answer
 from penstock.api.http.cursors import from_cursor, to_cursor
-from penstock.api.jobs.export import EXPORTED, FileStream, attachment, pages_as
+from penstock.api.jobs.export import EXPORTED, FileStream, attachment
 from penstock.catalog.products.matching import Candidates, Link, Match, identifiers_of
 from penstock.catalog.values.gtin import match_key
 from penstock.model.errors import NotAllowed, NotThere
@@ -106,16 +107,17 @@ async def wanted_of(
 async def export_products(
     api: ApiParts, who: Reader, query: Annotated[ProductsExportQuery, Query()]
 ) -> Response:
-    """The catalog, or what matches, as a file: as lines with a column per field, or in `json` and
-    `ndjson` as documents."""
-    pages = pages_as(query.format)
+    """The catalog, or what matches, as a file: as lines with a column per field, in `json` and
+    `ndjson` as documents, or as the CSV that a shop system imports: `shopify`, `woocommerce`,
+    `magento`, `prestashop`, `prestashop-combinations`, `akeneo`."""
+    pages = products_as(query.format)
 
     def opened() -> AbstractAsyncContextManager[Connection]:
         return api.export_db.scoped(who.scope, readonly=True)
 
     async with opened() as conn:
         wanted = await wanted_of(conn, who, query)
-    headers = {"Content-Disposition": attachment("products", query.format)}
+    headers = {"Content-Disposition": attachment("products", pages.extension)}
     body = catalog_pieces(opened, wanted, pages)
     return FileStream(body, headers=headers, media_type=pages.media_type)
 

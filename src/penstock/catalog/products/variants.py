@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 from penstock.catalog.fields import SIZE_COLUMN
 from penstock.catalog.products.plan import Plan
 from penstock.catalog.products.row import NormalisedRow
+from penstock.catalog.values.gtin import read_gtin, read_identifier
+from penstock.catalog.values.readers import Reader
 from penstock.catalog.values.result import Problem, problem
 
 # Fields of a variant; all others belong to the product.
@@ -20,6 +22,10 @@ _OPTIONS = (
 )
 # Attributes in a cell of names and values that are fields of the product.
 _ATTRIBUTES = {"manufacturer": "brand", "brand": "brand", "marke": "brand", "marque": "brand"}
+_IDENTIFIERS = {
+    **dict.fromkeys(("gtin", "ean", "upc", "barcode"), ("gtin", read_gtin)),
+    "mpn": ("mpn", read_identifier),
+}
 
 
 def use_attributes(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
@@ -30,9 +36,24 @@ def use_attributes(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> Non
         if target is not None and target not in row.product:
             row.product[target] = found.pop(name)
             row.lineage[target] = row.lineage["variants.attributes"]
+        name_and_reader = _IDENTIFIERS.get(name.casefold())
+        if name_and_reader is not None:
+            _add_identifier(row, *name_and_reader, found, name)
     if found:
         specifications = row.product.setdefault("specifications", {})
         specifications["customFields"] = specifications.get("customFields", {}) | found
+
+
+def _add_identifier(
+    row: NormalisedRow, identifier: str, read: Reader, found: dict[str, str], name: str
+) -> None:
+    """An attribute that is an identifier and can be read as one; others stay attributes."""
+    value = read(found[name]).value
+    identifiers = row.product.get("identifiers", {})
+    if value is not None and identifier not in identifiers:
+        row.product["identifiers"] = {**identifiers, identifier: value}
+        row.lineage[f"identifiers.{identifier}"] = row.lineage["variants.attributes"]
+        del found[name]
 
 
 def add_variant(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:

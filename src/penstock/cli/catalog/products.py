@@ -39,6 +39,12 @@ class Format(StrEnum):
     XLSX = "xlsx"
     JSON = "json"
     NDJSON = "ndjson"
+    SHOPIFY = "shopify"
+    WOOCOMMERCE = "woocommerce"
+    MAGENTO = "magento"
+    PRESTASHOP = "prestashop"
+    PRESTASHOP_COMBINATIONS = "prestashop-combinations"
+    AKENEO = "akeneo"
 
 
 ProductId = Annotated[
@@ -157,7 +163,11 @@ def export(
         Path, typer.Option("-o", "--output", metavar="FILE", help="Where it goes; - is stdout.")
     ],
     kind: Annotated[
-        Format | None, typer.Option("--format", help="Else as the name of the file ends.")
+        Format | None,
+        typer.Option(
+            "--format",
+            help="Else as the name of the file ends. Names of shop systems: the CSV they import.",
+        ),
     ] = None,
     q: Query = "",
     source: Source = "",
@@ -175,7 +185,7 @@ def export(
 
     place = output_place(output, json)
     filters = _filters(q, source, sku, gtin, status, since, job, org)
-    filters["format"] = pages_for(output, kind).extension
+    filters["format"] = kind.value if kind else pages_for(output).extension
     size = asyncio.run(view.exported("/api/products/export", filters, place))
     if json:
         printing.as_json({"output": str(output), "bytes": size})

@@ -1,0 +1,1 @@
+"""Products as lines of the files that shop systems import: pure functions, one module a system."""
