@@ -940,8 +940,9 @@ export interface paths {
         put?: never;
         /**
          * Export products
-         * @description The catalog, or what matches, as a file: as lines with a column per field, or in `json` and
-         *     `ndjson` as documents.
+         * @description The catalog, or what matches, as a file: as lines with a column per field, in `json` and
+         *     `ndjson` as documents, or as the CSV that a shop system imports: `shopify`, `woocommerce`,
+         *     `magento`, `prestashop`, `prestashop-combinations`, `akeneo`.
          */
         post: operations["exportProducts"];
         delete?: never;
@@ -18779,7 +18780,7 @@ export interface operations {
                 jobId?: string | null;
                 /** @description Of another org, by name; admins only. */
                 org?: string;
-                /** @description `csv`, `xlsx`, `json` or `ndjson`. */
+                /** @description `csv`, `xlsx`, `json`, `ndjson`, or the file of a shop system: `shopify`, `woocommerce`, `magento`, `prestashop`, `prestashop-combinations`, `akeneo`. */
                 format?: string;
             };
             header?: {
