@@ -12,7 +12,7 @@ from penstock.settings import Settings
 
 def document() -> dict[str, Any]:
     """Without the answer that goes wrong: the client reads problems in one place, by hand."""
-    nothing = cast(Any, SimpleNamespace(log=None, settings=Settings()))
+    nothing = cast(Any, SimpleNamespace(log=None, settings=Settings(), traces=None))
     shown = create_app(nothing, nothing).openapi()
     for calls in shown["paths"].values():
         for call in calls.values():
