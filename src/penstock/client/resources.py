@@ -31,6 +31,7 @@ PATHS: Mapping[str, str] = {
     "providers": "/api/providers",
     "queues": "/api/queues",
     "runs": "/api/runs",
+    "saved_values": "/api/saved-values",
     "schedules": "/api/schedules",
     "sessions": "/api/sessions",
     "sources": "/api/sources",
@@ -110,6 +111,7 @@ class Resources(Generic[ResourceT]):
     providers: ResourceT
     queues: ResourceT
     runs: ResourceT
+    saved_values: ResourceT
     schedules: ResourceT
     sessions: ResourceT
     sources: ResourceT

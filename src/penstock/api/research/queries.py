@@ -22,7 +22,12 @@ from penstock.store.research import queries as store
 router = APIRouter(tags=["research"])
 QueryName = Annotated[
     str,
-    Path(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f/]*[^\s\x00-\x1f\x7f/]$"),
+    Path(
+        min_length=1,
+        max_length=200,
+        pattern=r"^[^\x00-\x1f\x7f/]*[^\s\x00-\x1f\x7f/]$",
+        description="The name of the query.",
+    ),
 ]
 
 
