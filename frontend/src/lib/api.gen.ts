@@ -34209,6 +34209,7 @@ export interface operations {
                 "Penstock-Version"?: components["parameters"]["Version"];
             };
             path: {
+                /** @description The name of the query. */
                 query_name: string;
             };
             cookie?: never;
@@ -34435,6 +34436,7 @@ export interface operations {
                 "Penstock-Version"?: components["parameters"]["Version"];
             };
             path: {
+                /** @description The name of the query. */
                 query_name: string;
             };
             cookie?: never;
