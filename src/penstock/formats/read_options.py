@@ -11,10 +11,12 @@ from penstock.model.text.encodings import is_text_encoding
 from penstock.model.transfer import transferable
 
 Format = Literal[
-    "csv", "fixed", "blocks", "xlsx", "xls", "ods", "json", "ndjson", "xml", "xml2003", "html",
+    "csv", "fixed", "blocks", "xlsx", "xlsb", "xls", "ods", "json", "ndjson", "xml", "xml2003",
+    "html",
 ]  # fmt: skip
 FORMATS: tuple[Format, ...] = (
-    "csv", "fixed", "blocks", "xlsx", "xls", "ods", "json", "ndjson", "xml", "xml2003", "html",
+    "csv", "fixed", "blocks", "xlsx", "xlsb", "xls", "ods", "json", "ndjson", "xml", "xml2003",
+    "html",
 )  # fmt: skip
 # Entries of preamble, footer, problems and the like in a report.
 MAX_SHOWN = 50

@@ -114,7 +114,7 @@ def _open_table(
 
 def _check_given_format(kind: str, wanted: str) -> str:
     """The format to use: text can be read as several formats, a workbook only as its own."""
-    if {kind, wanted} & {"xlsx", "xls", "ods"} and kind != wanted:
+    if {kind, wanted} & {"xlsx", "xlsb", "xls", "ods"} and kind != wanted:
         raise BadInput(
             "INVALID_PARAMETERS", f"format {wanted!r}: the file is {kind}", option="format"
         )
@@ -142,6 +142,10 @@ def _reader(kind: str) -> Any:
             from penstock.formats.sheets.xlsx_read import read_xlsx
 
             return read_xlsx
+        case "xlsb":
+            from penstock.formats.sheets.xlsb_read import read_xlsb
+
+            return read_xlsb
         case "html":
             from penstock.formats.sheets.html_read import read_html
 

@@ -143,7 +143,7 @@ def kind_of_zip(archive: zipfile.ZipFile, name: str = "The file") -> str:
     if any(entry.endswith(".iwa") for entry in names) or "index.zip" in names:
         raise refused("a document of Apple's Numbers or Pages: export it as xlsx", name)
     if "xl/workbook.bin" in names:
-        raise refused("an Excel binary workbook (xlsb): save it as xlsx", name)
+        return "xlsb"
     if "word/document.xml" in names or "ppt/presentation.xml" in names:
         raise refused("a Word or PowerPoint document", name)
     if any(entry.startswith("xl/") and entry.endswith(".xml") for entry in names):

@@ -81,7 +81,7 @@ def open_book(archive: zipfile.ZipFile) -> Book:
     names = {name.lower().replace("\\", "/"): name for name in archive.namelist()}
     main = _workbook_path(book, names)
     folder, file = posixpath.split(main.replace("\\", "/"))
-    related = _relations(book, names.get(f"{folder}/_rels/{file}.rels".lower(), ""), folder)
+    related = relations(book, names.get(f"{folder}/_rels/{file}.rels".lower(), ""), folder)
     _read_workbook(book, main, related, names)
     for target, kind in related.values():
         if kind.endswith("/sharedStrings"):
@@ -95,7 +95,7 @@ def open_book(archive: zipfile.ZipFile) -> Book:
 
 def _workbook_path(book: Book, names: Mapping[str, str]) -> str:
     if "_rels/.rels" in names:
-        for target, kind in _relations(book, names["_rels/.rels"], "").values():
+        for target, kind in relations(book, names["_rels/.rels"], "").values():
             if kind.endswith("/officeDocument") and target.lower() in names:
                 return names[target.lower()]
     if "xl/workbook.xml" in names:
@@ -103,7 +103,7 @@ def _workbook_path(book: Book, names: Mapping[str, str]) -> str:
     raise corrupt("workbook", "it has no list of sheets")
 
 
-def _relations(book: Book, path: str, folder: str) -> dict[str, tuple[str, str]]:
+def relations(book: Book, path: str, folder: str) -> dict[str, tuple[str, str]]:
     found: dict[str, tuple[str, str]] = {}
 
     def start(name: str, attributes: dict[str, str]) -> None:
