@@ -119,7 +119,7 @@ def test_cells_of_every_kind(tmp_path: Path) -> None:
     assert peer.get_sheet_by_name("Liste").to_python()[1][:4] == ["A-1", "Łopata", 12.5, 40.0]
     path = tmp_path / "book.xlsb"
     path.write_bytes(content)
-    reading = read(path, sheet="Liste")
+    reading = read(path)
     assert reading.found["format"] == "xlsb"
     assert reading.header == ["sku", "name", "price", "stock", "since", "ok"]
     assert reading.rows == [
