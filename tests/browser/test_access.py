@@ -41,11 +41,15 @@ PAGES = {
     "/monitor": "Monitor",
     "/webhooks": "Webhooks",
     "/settings/keys": "Settings",
+    "/settings/notifications": "Settings",
     "/settings/profiles": "Settings",
     "/settings/account": "Settings",
     "/settings/users": "Settings",
     "/settings/audit": "Settings",
 }
+
+# Shown once their figures are there.
+CHARTS = {"/jobs/{job}?tab=summary": "Duration by stage", "/monitor": "Works on"}
 
 
 async def violations(page: Page, only: str | None = None) -> list[str]:
@@ -85,6 +89,8 @@ async def test_every_page_is_accessible(visit: Visit, house: House, job: str, wi
         await expect(page.get_by_role("heading", name=heading).first).to_be_visible()
         if "tab=" not in path and "{job}" in path:
             await expect(page.get_by_text("AX-1001").first).to_be_visible()
+        if path in CHARTS:
+            await expect(page.get_by_text(CHARTS[path]).first).to_be_visible()
         wide = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
         wrong = [*await violations(page), *(["wider than the window"] if wide > 0 else [])]
         await page.emulate_media(color_scheme="dark")
