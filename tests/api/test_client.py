@@ -243,7 +243,7 @@ def _example(
 
 
 def test_each_list_of_the_api_is_in_the_client() -> None:
-    nothing = cast(Any, SimpleNamespace(log=None, settings=Settings()))
+    nothing = cast(Any, SimpleNamespace(log=None, settings=Settings(), traces=None))
     document = create_app(nothing, nothing).openapi()
     lists = {
         path

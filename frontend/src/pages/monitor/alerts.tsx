@@ -39,7 +39,7 @@ export function Alerts() {
     void queries.invalidateQueries({ queryKey: ["monitor", "alerts"] });
   };
   return (
-    <section aria-labelledby="alerts">
+    <section>
       <h2 id="alerts" className="mb-2 text-base font-semibold">
         Alerts
       </h2>
