@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -78,6 +78,19 @@ class Hand:
 
         await until(died, f"the worker to die; it said {self.said()}", timeout=timeout)
         return self.process.wait()
+
+    async def dies_unless(self, over: Callable[[], Awaitable[bool]], timeout: float = 60) -> bool:
+        """Whether it dies by its failpoint. False: the work was ``over`` before it got there, and
+        the worker was ended."""
+
+        async def died_or_over() -> bool:
+            return self.dead or await over()
+
+        await until(died_or_over, f"the worker to die; it said {self.said()}", timeout=timeout)
+        if self.dead:
+            return True
+        self.end()
+        return False
 
     async def is_up(self) -> None:
         """It has its connections and looks for work."""

@@ -78,14 +78,11 @@ async def test_workers_are_killed_after_every_commit(crawler: Crawler, crew: Cre
         _fill(shops, 5)
         run_id = await crawler.start(plan_of(*shops), rate=20)
         deaths = 0
-        while (await crawler.bench.job(run_id))["state"] != "done":
-            victim = crew.start("after_commit:kill:2", worker_slots=1)
-            try:
-                await victim.dies(15)
-            except AssertionError:
-                # Nothing is left for a second commit.
-                victim.end()
-                break
+
+        async def over() -> bool:
+            return bool((await crawler.bench.job(run_id))["state"] == "done")
+
+        while await crew.start("after_commit:kill:2", worker_slots=1).dies_unless(over):
             deaths += 1
             assert deaths < 60
         crew.start()

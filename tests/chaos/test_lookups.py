@@ -40,13 +40,7 @@ async def test_workers_are_killed_after_every_commit_of_a_lookup(
     async def ended() -> bool:
         return bool((await bench.job(job_id))["state"] == "done")
 
-    while not await ended():
-        victim = crew.start("after_commit:kill:1", worker_slots=1)
-        try:
-            await victim.dies(20)
-        except AssertionError:
-            victim.end()
-            break
+    while await crew.start("after_commit:kill:1", worker_slots=1).dies_unless(ended):
         deaths += 1
         assert deaths < 60
     crew.start()

@@ -74,17 +74,16 @@ async def test_workers_are_killed_in_every_stage(
     shops.stats = type(shops.stats)()
     job = await research.ask("Lamp")
     deaths, killed = 0, set[str]()
-    while (await research.bench.job(job))["state"] not in ENDED:
+
+    async def over() -> bool:
+        return (await research.bench.job(job))["state"] in ENDED
+
+    while not await over():
         # Once in each stage: an item that crashes again and again counts as the cause of it.
         new = await stage_of(research, job) - killed
         victim = crew.start(f"{place if new else 'after_commit'}:kill:1", worker_slots=1)
         killed |= new
-        try:
-            await victim.dies(20)
-        except AssertionError:
-            victim.end()
-            break
-        deaths += 1
+        deaths += await victim.dies_unless(over)
         assert deaths < 60
     crew.start()
     await ended(research, [job], 60)

@@ -138,14 +138,11 @@ async def test_workers_are_killed_after_every_commit_of_an_import(
     job_id = await siege.shopper.submit(connection, "shopify")
     siege.jobs[job_id] = ("shopify", 8)
     deaths = 0
-    while (await siege.shopper.bench.job(job_id))["state"] not in ("done", "failed"):
-        victim = crew.start("after_commit:kill:2", worker_slots=1)
-        try:
-            await victim.dies(20)
-        except AssertionError:
-            # Nothing is left for a second commit.
-            victim.end()
-            break
+
+    async def over() -> bool:
+        return (await siege.shopper.bench.job(job_id))["state"] in ("done", "failed")
+
+    while await crew.start("after_commit:kill:2", worker_slots=1).dies_unless(over):
         deaths += 1
         assert deaths < 60
     crew.start()
