@@ -17,6 +17,7 @@ CASES = [
     ("04_stray_quote_header.csv", ["sku", "qty", "price", "name", "note"], 19, "ok"),
     ("05_title_with_commas.csv", ["sku", "price"], 30, "0.129"),
     ("06_title_in_a_middle_cell.csv", ["Line", "Date", "Code", "Name", "Amount"], 5, "£52.20"),
+    ("07_several_tables.csv", ["Shelf", "Box", "Article", "Use"], 36, ""),
     ("08_hash.csv", [""] * 6, 12, "4900011"),
     ("10_two_quotes.tsv", ["size", "Price A (box of 4)", "Price B (box of 8)"], 9, "''"),
     ("11_right_aligned.txt", ["no", "gauge", "kind", "grade", "cost"], 5, "325"),

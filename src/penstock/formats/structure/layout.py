@@ -303,7 +303,7 @@ def _continues_table(rows: Sequence[Row], table: tuple[int, int], run: tuple[int
     above = [row for row in rows[table[0] : table[1]] if not is_blank(row)]
     below = rows[run[0] : run[1]]
     width, other = usual_width(above), usual_width(below)
-    if width < 2:
+    if width < 2 or _has_own_title(above, below):
         return False
     if len(above) == 1:
         # A header separated from its rows by a blank line.
@@ -331,6 +331,15 @@ def _continues_table(rows: Sequence[Row], table: tuple[int, int], run: tuple[int
     )
     cells = sum(1 for row in below[:5] for kind in map(kind_of, row) if kind != EMPTY)
     return cells > 0 and matching >= 0.6 * cells and not _differs(kinds, below[0])
+
+
+def _has_own_title(above: Sequence[Row], below: Sequence[Row]) -> bool:
+    """Whether both runs begin with a title and a header, and the headers have some names in common
+    but are not the same: two tables of one kind."""
+    if len(above) < 3 or len(below) < 2 or filled(above[0]) != 1 or filled(below[0]) != 1:
+        return False
+    names, others = ({cell.strip() for cell in rows[1] if cell.strip()} for rows in (above, below))
+    return names != others and len(names & others) > 1 and 2 * len(names & others) >= len(names)
 
 
 def _differs(kinds: Mapping[int, str], row: Row) -> bool:
