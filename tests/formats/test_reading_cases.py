@@ -19,6 +19,7 @@ CASES = [
     ("06_title_in_a_middle_cell.csv", ["Line", "Date", "Code", "Name", "Amount"], 5, "£52.20"),
     ("07_several_tables.csv", ["Shelf", "Box", "Article", "Use"], 36, ""),
     ("08_hash.csv", [""] * 6, 12, "4900011"),
+    ("09_padded_comma.csv", ["hammer", "steel", "for wood, not stone"], 3, "heavy duty"),
     ("10_two_quotes.tsv", ["size", "Price A (box of 4)", "Price B (box of 8)"], 9, "''"),
     ("11_right_aligned.txt", ["no", "gauge", "kind", "grade", "cost"], 5, "325"),
     ("12_help_below_header.csv", ["", "Barcode", "Name", "Brand"], 2, "Acme"),

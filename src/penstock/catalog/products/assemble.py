@@ -112,9 +112,7 @@ def _add_price(
     listed: TierList | None = parts.get(TIERS) or (tiers_in(steps, parts) if steps else None)
     if "price.amount" not in parts and listed is None and _FURTHER_PRICES.isdisjoint(parts):
         return
-    read: Price = parts.get("price.amount") or Price(None)
-    if "price.sale" in parts or "price.discount" in plan.targets:
-        read = _selling_price(plan, row, read, parts)
+    read = _selling_price(plan, row, parts)
     tiers, tier_currency = read.tiers, None
     if listed is not None:
         tiers, tier_currency = _tier_amounts(row, listed, read), listed[1]
@@ -148,9 +146,12 @@ def _add_price(
         row.product["price"] = price
 
 
-def _selling_price(plan: Plan, row: NormalisedRow, read: Price, parts: dict[str, Any]) -> Price:
+def _selling_price(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> Price:
     """The price, reduced where the row says so: by a sale price without a period, or by a discount
     on the list price where the net price is not given."""
+    read: Price = parts.get("price.amount") or Price(None)
+    if "price.sale" not in parts and "price.discount" not in plan.targets:
+        return read
     sale: Price | None = parts.get("price.sale")
     if sale is not None and sale.amount is not None and "price.salePeriod" not in parts:
         if read.amount is None or Decimal(sale.amount) >= Decimal(read.amount):

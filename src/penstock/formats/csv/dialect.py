@@ -28,6 +28,13 @@ UNIT = "\x1f"
 SPACES = "  "
 _LONG_RULE = 20
 _BAR = re.compile(r"(?<!\\)\|")
+# A mark with a blank after it, and any number of them before it.
+_PADDED = re.compile(r" [,;|] ")
+_PADDED_MARKS = {
+    ",": re.compile(r"(?<! ) ++, "),
+    ";": re.compile(r"(?<! ) ++; "),
+    "|": re.compile(r"(?<! ) ++\| "),
+}
 _ALIGNED = re.compile(r"(?<=\S) {2,}(?=\S)")
 
 
@@ -68,6 +75,8 @@ class Dialect:
             return "".join(self._placed(line) for line in io.StringIO(text, newline=""))
         if self.delimiter == SPACES:
             text = _ALIGNED.sub(UNIT, text)
+        elif _PADDED.fullmatch(self.delimiter):
+            text = _PADDED_MARKS[self.delimiter[1]].sub(UNIT, text)
         elif len(self.delimiter) > 1:
             text = text.replace(self.delimiter, UNIT)
         if self.escape and self.escape in text:

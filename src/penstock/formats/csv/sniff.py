@@ -89,7 +89,7 @@ def sniff(text: str, options: ReadOptions) -> SniffResult:
         found.append(_single_column(lines, options))
         found += _by_position(lines, options)
     found.sort(key=lambda candidate: -candidate.score)
-    best = _with_aligned_header(found[0], lines)
+    best = _with_padded_marks(_with_aligned_header(found[0], lines), lines)
     if best.width == 1 and not told and not lines_are_wrapped(lines):
         return SniffResult(_with_defaults(best.dialect, lines, options), 1, best.score)
     if best.width == 1 and not told:
@@ -105,6 +105,19 @@ def sniff(text: str, options: ReadOptions) -> SniffResult:
     } - {best.dialect.delimiter}
     return SniffResult(_with_defaults(best.dialect, lines, options), best.width, best.score,
                    tuple(sorted(others)))  # fmt: skip
+
+
+def _with_padded_marks(best: Candidate, lines: Sequence[str]) -> Candidate:
+    """A mark with blanks around it, `steel      , for wood, not stone`, where columns were split at
+    runs of blanks and every further cell begins with the mark."""
+    if best.dialect.delimiter != SPACES or best.width < 2:
+        return best
+    cells = [cell for row in parse_sample(lines, best.dialect) for cell in row[1:] if cell.strip()]
+    for mark in ",;|":
+        if cells and all(cell.startswith(f"{mark} ") for cell in cells):
+            padded = Dialect(f" {mark} ", "")
+            return Candidate(padded, best.score, best.width)
+    return best
 
 
 def _with_aligned_header(best: Candidate, lines: Sequence[str]) -> Candidate:
