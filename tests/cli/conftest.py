@@ -86,8 +86,14 @@ def prepared_folder(new_cluster: Path, tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.fixture(scope="module")
+def server_env() -> dict[str, str]:
+    """Settings of the API that runs for a module."""
+    return {}
+
+
+@pytest.fixture(scope="module")
 def served_folder(
-    prepared_folder: Path, tmp_path_factory: pytest.TempPathFactory
+    prepared_folder: Path, tmp_path_factory: pytest.TempPathFactory, server_env: dict[str, str]
 ) -> Iterator[Settings]:
     """A data folder whose PostgreSQL and API run for the whole module, so that commands join them.
     No worker runs there but those that a test starts."""
@@ -95,18 +101,19 @@ def served_folder(
     server = EmbeddedPostgres(copy_folder(prepared_folder, settings.data_dir))
     asyncio.run(server.start())
     try:
-        with serving(settings.data_dir):
+        with serving(settings.data_dir, **server_env):
             yield settings
     finally:
         asyncio.run(server.stop())
 
 
 @contextmanager
-def serving(data_dir: Path) -> Iterator[str]:
+def serving(data_dir: Path, **env: str) -> Iterator[str]:
     """`penstock api` on a free port; answers its address."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    process = Cli(data_dir, data_dir).start("api", "--port", str(port), PENSTOCK_LOG_LEVEL="error")
+    quiet = {"PENSTOCK_LOG_LEVEL": "error", **env}
+    process = Cli(data_dir, data_dir).start("api", "--port", str(port), **quiet)
     try:
         until = time.monotonic() + 60
         while read_address(data_dir) is None or not _answers(port):

@@ -29,13 +29,17 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
         assert made.wait(10) == 0
 
 
-@pytest.fixture
-def shops(unserved_cli: Cli, sandbox: dict[str, Any]) -> Cli:
-    more = {
+@pytest.fixture(scope="module")
+def server_env(sandbox: dict[str, Any]) -> dict[str, str]:
+    return {
         "PENSTOCK_PROVIDER_ALLOW": "127.0.0.1", "PENSTOCK_SANDBOX_URL": sandbox["url"],
         "PENSTOCK_SECRET_KEY": KEY,
     }  # fmt: skip
-    return replace(unserved_cli, env={**unserved_cli.env, **more})
+
+
+@pytest.fixture
+def shops(cli: Cli, server_env: dict[str, str]) -> Cli:
+    return replace(cli, env={**cli.env, **server_env})
 
 
 def with_key(cli: Cli, key: str) -> Cli:
@@ -97,7 +101,10 @@ def test_wrong_orders_are_explained(shops: Cli, sandbox: dict[str, Any]) -> None
     assert "not allowed" in told
 
 
-def test_doctor_and_reseal_include_connections(shops: Cli, sandbox: dict[str, Any]) -> None:
+def test_doctor_and_reseal_include_connections(
+    unserved_cli: Cli, server_env: dict[str, str], sandbox: dict[str, Any]
+) -> None:
+    shops = replace(unserved_cli, env={**unserved_cli.env, **server_env})
     address, given = credentials_of(sandbox, "roastify")
     made = shops.json("connections", "add", "roastify", address, *given)
     fresh = new_key()

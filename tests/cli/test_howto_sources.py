@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import Cli, environment
-from tests.cli.test_connections import sandbox, shops
+from tests.cli.test_connections import sandbox, server_env, shops
 
-__all__ = ["sandbox", "shops"]
+__all__ = ["sandbox", "server_env", "shops"]
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "howto" / "add-a-source.md"
 
 
