@@ -155,6 +155,7 @@ SENT: dict[str, dict[str, Any]] = {
     },
     "POST /api/jobs/{job_id}/remap": {"json": {"config": {"intent": "check"}}},
     "PUT /api/profiles/{name}": {"json": {"decimal": "comma"}},
+    "PUT /api/export-templates/{name}": {"json": {"columns": [{"column": "sku", "name": "SKU"}]}},
     "PUT /api/saved-values": {
         "json": {"source": "acme", "field": "brand", "word": "n.n.", "value": ""}
     },
@@ -399,6 +400,7 @@ class World:
 # Which kind of a thing it must be, for there to be anything to do.
 KIND_FOR = {
     "GET /docs/{name}": "page",
+    "DELETE /api/export-templates/{name}": "template",
     "GET /api/products/{product_id}/images/{place}": "pictured",
     "GET /api/extraction/jobs/{job_id}": "done_job",
     "POST /api/jobs/{job_id}/resume": "paused_job",
@@ -539,6 +541,15 @@ async def _pictured(world: World) -> str:
 
 async def _place(world: World) -> str:
     return "0"
+
+
+async def _template(world: World) -> str:
+    world.made += 1
+    name = f"shop-{world.made}"
+    order = {"columns": [{"column": "sku", "name": "SKU"}]}
+    made = await world.clients["owner"].put(f"/api/export-templates/{name}", json=order)
+    assert made.status_code == 200, made.text
+    return name
 
 
 async def _profile(world: World) -> str:
@@ -707,6 +718,7 @@ MAKE: dict[str, Callable[[World], Awaitable[str]]] = {
     "place": _place,
     "name": _profile,
     "query_name": _saved_query,
+    "template": _template,
     "user_id": _user,
     "key_id": _key,
     "session_id": _session,

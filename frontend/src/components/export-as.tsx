@@ -1,27 +1,30 @@
 import { Download } from "lucide-react";
-import { useState } from "react";
+import { Fragment, useState } from "react";
 import { download } from "../lib/download";
 import { bytes } from "../lib/format";
 import { Button } from "./button";
 import { ErrorNote } from "./error-note";
-import { Menu, MenuItem } from "./menu";
+import { Menu, MenuItem, MenuLabel, MenuLine } from "./menu";
 
 /** What matches a filter, as a file in one of the formats. */
 export function ExportAs({
   path,
   name,
   filter,
+  more = [],
 }: {
   path: string;
   name: string;
   filter: Record<string, string>;
+  /** Other shapes of the file, as Excel and CSV. */
+  more?: { label: string; given: Record<string, string> }[];
 }) {
   const [got, setGot] = useState<number | null>(null);
   const [error, setError] = useState<unknown>(null);
-  const fetchAs = async (format: string) => {
+  const fetchAs = async (format: string, also: Record<string, string> = {}) => {
     setError(null);
     setGot(0);
-    const given = Object.entries(filter).filter(([, value]) => value);
+    const given = Object.entries({ ...filter, ...also }).filter(([, value]) => value);
     try {
       const query = new URLSearchParams([...given, ["format", format]]);
       await download(`${path}?${query}`, `${name}.${format}`, setGot);
@@ -44,6 +47,17 @@ export function ExportAs({
           <MenuItem key={format} onSelect={() => void fetchAs(format)} hint={`.${format}`}>
             {format.toUpperCase()}
           </MenuItem>
+        ))}
+        {more.map((one) => (
+          <Fragment key={one.label}>
+            <MenuLine />
+            <MenuLabel>{one.label}</MenuLabel>
+            {["xlsx", "csv"].map((format) => (
+              <MenuItem key={format} onSelect={() => void fetchAs(format, one.given)} hint={`.${format}`}>
+                {one.label} as {format.toUpperCase()}
+              </MenuItem>
+            ))}
+          </Fragment>
         ))}
       </Menu>
       {error !== null && <ErrorNote error={error} className="basis-full" />}

@@ -839,6 +839,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/export-templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List export templates
+         * @description By name.
+         */
+        get: operations["listTemplates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/export-templates/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Save an export template
+         * @description Exports use it with `template=NAME`.
+         */
+        put: operations["saveTemplate"];
+        post?: never;
+        /**
+         * Delete an export template
+         * @description Exports and feeds made before are not changed.
+         */
+        delete: operations["deleteTemplate"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/jobs/{job_id}/export": {
         parameters: {
             query?: never;
@@ -5574,6 +5618,33 @@ export interface components {
              */
             createdAt: string;
         };
+        /** ListedTemplate */
+        ListedTemplate: {
+            /**
+             * Columns
+             * @example [
+             *       {
+             *         "column": "sku",
+             *         "name": "Artikelnummer"
+             *       }
+             *     ]
+             */
+            columns: components["schemas"]["TemplateColumn"][];
+            /**
+             * Variants
+             * @description Of exports of products: variants in one cell, as rows, or as columns.
+             * @default text
+             * @enum {string}
+             */
+            variants: "text" | "rows" | "columns";
+            /** Name */
+            name: string;
+            /**
+             * Updatedat
+             * Format: date-time
+             */
+            updatedAt: string;
+        };
         /** ListedWord */
         ListedWord: {
             /** Source */
@@ -8186,6 +8257,51 @@ export interface components {
              * Format: date-time
              */
             createdAt: string;
+        };
+        /** TemplateColumn */
+        TemplateColumn: {
+            /**
+             * Column
+             * @description A column of the export, or `option:NAME` of a variant.
+             */
+            column: string;
+            /**
+             * Name
+             * @description Its name in the file.
+             */
+            name: string;
+        };
+        /** TemplateList */
+        TemplateList: {
+            /** Items */
+            items: components["schemas"]["ListedTemplate"][];
+            /**
+             * Knowncolumns
+             * @description Columns that an export of products has.
+             */
+            knownColumns: string[];
+        };
+        /** TemplateShape */
+        TemplateShape: {
+            /**
+             * Columns
+             * @example [
+             *       {
+             *         "column": "sku",
+             *         "name": "Artikelnummer"
+             *       }
+             *     ]
+             */
+            columns: components["schemas"]["TemplateColumn"][];
+            /**
+             * Variants
+             * @description Of exports of products: variants in one cell, as rows, or as columns.
+             * @default text
+             * @enum {string}
+             */
+            variants: "text" | "rows" | "columns";
+            /** Name */
+            name: string;
         };
         /** TestReceipt */
         TestReceipt: {
@@ -18218,6 +18334,446 @@ export interface operations {
             };
         };
     };
+    listTemplates: {
+        parameters: {
+            query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "columns": [
+                     *             {
+                     *               "column": "sku",
+                     *               "name": "Artikelnummer"
+                     *             }
+                     *           ],
+                     *           "variants": "text",
+                     *           "name": "Spring list",
+                     *           "updatedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ],
+                     *       "knownColumns": [
+                     *         "text"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TemplateList"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    saveTemplate: {
+        parameters: {
+            query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The template's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "columns": [
+                 *         {
+                 *           "column": "sku",
+                 *           "name": "Artikelnummer"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Columns
+                     * @example [
+                     *       {
+                     *         "column": "sku",
+                     *         "name": "Artikelnummer"
+                     *       }
+                     *     ]
+                     */
+                    columns: {
+                        /**
+                         * Column
+                         * @description A column of the export, or `option:NAME` of a variant.
+                         */
+                        column: string;
+                        /**
+                         * Name
+                         * @description Its name in the file.
+                         */
+                        name: string;
+                    }[];
+                    /**
+                     * Variants
+                     * @description Of exports of products: variants in one cell, as rows, or as columns.
+                     * @default text
+                     * @enum {string}
+                     */
+                    variants?: "text" | "rows" | "columns";
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "columns": [
+                     *         {
+                     *           "column": "sku",
+                     *           "name": "Artikelnummer"
+                     *         }
+                     *       ],
+                     *       "variants": "text",
+                     *       "name": "Spring list"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TemplateShape"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteTemplate: {
+        parameters: {
+            query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The template's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     exportJob: {
         parameters: {
             query?: {
@@ -18231,6 +18787,8 @@ export interface operations {
                 code?: string;
                 /** @description Rows whose cells contain this. */
                 q?: string;
+                /** @description The export template that chooses, orders and names the columns of valid rows. */
+                template?: string;
             };
             header?: {
                 /** @description The version of the API to be answered in; without it, 2026-11-01. */
@@ -18782,6 +19340,10 @@ export interface operations {
                 org?: string;
                 /** @description `csv`, `xlsx`, `json`, `ndjson`, or the file of a shop system: `shopify`, `woocommerce`, `magento`, `prestashop`, `prestashop-combinations`, `akeneo`. */
                 format?: string;
+                /** @description The export template that chooses, orders and names the columns. */
+                template?: string;
+                /** @description Variants in one cell, as rows, or as columns; else as the template says. */
+                variants?: ("text" | "rows" | "columns") | null;
             };
             header?: {
                 /** @description The version of the API to be answered in; without it, 2026-11-01. */

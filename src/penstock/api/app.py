@@ -12,7 +12,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from penstock import __version__
 from penstock.api.accounts import audit, keys, orgs, session, sessions, users
-from penstock.api.catalog import pictures, products, profiles, saved_values
+from penstock.api.catalog import export_templates, pictures, products, profiles, saved_values
 from penstock.api.crawl import pages, postings, runs
 from penstock.api.feeds import feeds, serving
 from penstock.api.files import files, resumable_uploads
@@ -93,6 +93,7 @@ _RESOURCES = (
         enrichment,
         profiles,
         saved_values,
+        export_templates,
     ),
     *(export, events),
     *(products, pictures, imports),

@@ -26,6 +26,7 @@ from penstock.model.export import (
     reason_of,
     report_lines,
 )
+from penstock.model.exports.templates import ExportTemplate
 from penstock.model.states import ItemStatus
 from penstock.store.catalog import missing
 from penstock.store.database import Connection, from_json
@@ -57,10 +58,11 @@ class ExportFilter:
 
 
 async def export_pieces(
-    runtime: Runtime, opened: OpenConnection, job: Any, wanted: ExportFilter, kind: type[RowWriter]
-) -> AsyncGenerator[bytes, None]:
+    runtime: Runtime, opened: OpenConnection, job: Any, wanted: ExportFilter,
+    kind: type[RowWriter], template: ExportTemplate | None = None,
+) -> AsyncGenerator[bytes, None]:  # fmt: skip
     """A job's rows as a file, piece by piece. In a thread: a page of a workbook takes longer than
-    others should wait."""
+    others should wait. A template chooses the columns of valid rows."""
     writer: RowWriter | None = None
     columns: Sequence[str] = ()
     async with opened() as conn:
@@ -72,7 +74,11 @@ async def export_pieces(
             if writer is None:
                 widest = await _widest(opened, job, wanted)
                 columns = export_columns(runtime, job, wanted, page, widest)
-                writer = kind(columns, amounts_of(runtime, job))
+                names, amounts = columns, amounts_of(runtime, job)
+                if template is not None and wanted.which == "valid":
+                    columns, names = template.sources, template.names
+                    amounts = template.amounts(amounts)
+                writer = kind(names, amounts)
                 yield writer.head()
             yield await in_export_thread(_page, writer, wanted, columns, page)
     if writer is not None:

@@ -17,6 +17,7 @@ from penstock.cli.catalog import (
     research,
     shops,
     sources,
+    templates,
     values,
 )
 from penstock.cli.crawl import runs
@@ -97,6 +98,7 @@ app.add_typer(bulk.app, name="bulk")
 app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(profiles.app, name="profiles")
 app.add_typer(values.app, name="values")
+app.add_typer(templates.app, name="templates")
 app.add_typer(rates.app, name="rates")
 app.add_typer(shops.app, name="shops")
 app.add_typer(lanes.app, name="lanes")

@@ -8,6 +8,7 @@ import { toast } from "../../components/toast";
 import type { FullJob } from "../../lib/api";
 import { download } from "../../lib/download";
 import { bytes } from "../../lib/format";
+import { useTemplates } from "../../lib/templates";
 import { filterOf } from "./filter-of";
 import { missingOf } from "./missing";
 
@@ -21,6 +22,7 @@ const FORMATS = [
 /** The results as a file, while it is written; the browser shows how much has come. */
 export function ExportMenu({ job }: { job: FullJob }) {
   const search = useSearch({ from: "/inside/jobs/$jobId" });
+  const templates = useTemplates();
   const [got, setGot] = useState<number | null>(null);
   const [error, setError] = useState<unknown>(null);
   const failed = job.counters.error + job.counters.notFound;
@@ -54,6 +56,23 @@ export function ExportMenu({ job }: { job: FullJob }) {
             {label}
           </MenuItem>
         ))}
+        {(templates.data?.items ?? []).length > 0 && (
+          <>
+            <MenuLine />
+            <MenuLabel>With a template</MenuLabel>
+            {templates.data?.items.flatMap((one) =>
+              ["xlsx", "csv"].map((format) => (
+                <MenuItem
+                  key={`${one.name} ${format}`}
+                  onSelect={() => void fetchAs(format, "valid", `template=${encodeURIComponent(one.name)}`)}
+                  hint={`.${format}`}
+                >
+                  {one.name}
+                </MenuItem>
+              )),
+            )}
+          </>
+        )}
         <MenuLine />
         <MenuLabel>All rows, with status and problems</MenuLabel>
         <MenuItem onSelect={() => void fetchAs("xlsx", "all")} hint=".xlsx">

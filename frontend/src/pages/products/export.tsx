@@ -1,6 +1,19 @@
 import { ExportAs } from "../../components/export-as";
+import { useTemplates } from "../../lib/templates";
 
-/** The products that match, as a file. */
+/** The products that match, as a file; with the columns of a template, too. */
 export function ExportProducts({ filter }: { filter: Record<string, string> }) {
-  return <ExportAs path="/api/products/export" name="products" filter={filter} />;
+  const templates = useTemplates();
+  const more = (templates.data?.items ?? []).map((one) => ({
+    label: one.name,
+    given: { template: one.name },
+  }));
+  return (
+    <ExportAs
+      path="/api/products/export"
+      name="products"
+      filter={filter}
+      more={[...more, { label: "Variants as rows", given: { variants: "rows" } }]}
+    />
+  );
 }

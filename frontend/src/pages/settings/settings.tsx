@@ -8,6 +8,7 @@ import { useSession } from "../../lib/session";
 const PARTS = {
   keys: { label: "API keys", Part: lazy(() => import("./keys")), admin: false },
   profiles: { label: "Profiles", Part: lazy(() => import("./profiles")), admin: false },
+  exports: { label: "Exports", Part: lazy(() => import("./export-templates")), admin: false },
   feeds: { label: "Feeds", Part: lazy(() => import("./feeds")), admin: false },
   retention: { label: "Retention", Part: lazy(() => import("./retention")), admin: false },
   notifications: {

@@ -2,30 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 from penstock.api.catalog.shop_writers import ShopWriter
 from penstock.app.exports import OpenConnection, in_export_thread
 from penstock.catalog.products.grid import ALL_COLUMNS, AMOUNTS, SECTIONS, flatten
+from penstock.catalog.products.variant_rows import (
+    OPTION,
+    VARIANT_COLUMNS,
+    option_of,
+    variant_cells,
+    variant_rows,
+)
 from penstock.model.export import ExportRow, RowWriter
+from penstock.model.exports.templates import ExportTemplate, VariantShape
 from penstock.store.catalog import catalog
 from penstock.store.database import from_json
 
 PAGE_PRODUCTS = 1000
 _ABOUT = ("status", "updatedAt")
+# Of a variant that is a row of its own.
+_OPTIONS = "variantOptions"
 # In these a product is a document, with its parts as they are; elsewhere it is a line of cells.
 _DOCUMENTS = frozenset({"json", "ndjson"})
 
 
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Which values of a product go into which columns. ``is_nested``: documents with their
+    parts."""
+
+    columns: Sequence[str]
+    names: Sequence[str]
+    amounts: frozenset[str]
+    variants: VariantShape = "text"
+    is_nested: bool = False
+
+
+def _layout(
+    kind: type[RowWriter], template: ExportTemplate | None, variants: VariantShape | None
+) -> _Layout:
+    # Files of shop systems have columns of their own.
+    is_shop = issubclass(kind, ShopWriter)
+    if template is None or is_shop:
+        is_nested = is_shop or (kind.extension in _DOCUMENTS and variants is None)
+        columns = [*(SECTIONS if is_nested else ALL_COLUMNS), *_ABOUT]
+        shape: VariantShape = "text" if is_shop or variants is None else variants
+        layout = _Layout(columns, columns, frozenset(AMOUNTS), shape, is_nested)
+    else:
+        layout = _Layout(
+            template.sources, template.names, template.amounts(AMOUNTS),
+            variants or template.variants,
+        )  # fmt: skip
+    if layout.variants == "columns":
+        numbered = [f"Variant {place + 1}" for place in range(VARIANT_COLUMNS)]
+        layout = replace(layout, names=[*layout.names, *numbered])
+    elif layout.variants == "rows" and template is None:
+        layout = replace(
+            layout, columns=[*layout.columns, _OPTIONS], names=[*layout.names, _OPTIONS]
+        )
+    return layout
+
+
 async def catalog_pieces(
-    opened: OpenConnection, wanted: catalog.ProductFilter, kind: type[RowWriter]
-) -> AsyncGenerator[bytes, None]:
+    opened: OpenConnection, wanted: catalog.ProductFilter, kind: type[RowWriter],
+    template: ExportTemplate | None = None, variants: VariantShape | None = None,
+) -> AsyncGenerator[bytes, None]:  # fmt: skip
     """In short transactions, page by page; what changes meanwhile is there once, as it is then."""
-    nested = kind.extension in _DOCUMENTS or issubclass(kind, ShopWriter)
-    columns = SECTIONS if nested else ALL_COLUMNS
-    writer = kind([*columns, *_ABOUT], AMOUNTS)
+    layout = _layout(kind, template, variants)
+    writer = kind(layout.names, layout.amounts)
     yield writer.head()
     after: Any = None
     while True:
@@ -35,19 +83,35 @@ async def catalog_pieces(
         while left:
             async with opened() as conn:
                 rows, left = await catalog.whole(conn, left)
-            yield await in_export_thread(_page, writer, columns, nested, rows)
+            yield await in_export_thread(_page, writer, layout, rows)
         if after is None:
             break
     yield await in_export_thread(writer.end)
 
 
-def _page(writer: RowWriter, columns: Sequence[str], nested: bool, rows: Iterable[Any]) -> bytes:
-    return writer.page(_line(row, columns, nested) for row in rows)
+def _page(writer: RowWriter, layout: _Layout, rows: Iterable[Any]) -> bytes:
+    return writer.page(line for row in rows for line in _lines(row, layout))
 
 
-def _line(row: Any, columns: Sequence[str], nested: bool) -> ExportRow:
+def _lines(row: Any, layout: _Layout) -> Iterable[ExportRow]:
     product = from_json(row["data"])
-    cells = product if nested else flatten(product, columns)
-    status = "published" if row["published"] else "unpublished"
-    about = (status, row["updated_at"].isoformat())
-    return ExportRow([*(cells.get(column) for column in columns), *about])
+    about = {
+        "status": "published" if row["published"] else "unpublished",
+        "updatedAt": row["updated_at"].isoformat(),
+    }
+    shown = variant_rows(product) if layout.variants == "rows" else [product]
+    for one in shown:
+        cells = {**(one if layout.is_nested else flatten(one, layout.columns)), **about}
+        values = [_value(one, cells, column) for column in layout.columns]
+        if layout.variants == "columns":
+            values += variant_cells(one)
+        yield ExportRow(values)
+
+
+def _value(product: Mapping[str, Any], cells: Mapping[str, Any], column: str) -> Any:
+    if column.startswith(OPTION):
+        return option_of(product, column)
+    if column == _OPTIONS:
+        options = product.get(_OPTIONS)
+        return None if not options else "; ".join(f"{k}: {v}" for k, v in options.items())
+    return cells.get(column)

@@ -45,6 +45,15 @@ class ProductsExportQuery(ProductsQuery):
         description="`csv`, `xlsx`, `json`, `ndjson`, or the file of a shop system: `shopify`,"
         " `woocommerce`, `magento`, `prestashop`, `prestashop-combinations`, `akeneo`.",
     )
+    template: str = Field(
+        "",
+        max_length=100,
+        pattern=r"^[^\x00]*$",
+        description="The export template that chooses, orders and names the columns.",
+    )
+    variants: Literal["text", "rows", "columns"] | None = Field(
+        None, description="Variants in one cell, as rows, or as columns; else as the template says."
+    )
 
 
 class ListedProduct(Shape):

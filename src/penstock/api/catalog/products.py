@@ -28,6 +28,7 @@ from penstock.api.http.access import ApiParts, Reader, parse_id
 from penstock.api.http.answers import answer
 from penstock.api.http.cursors import from_cursor, to_cursor
 from penstock.api.jobs.export import EXPORTED, FileStream, attachment
+from penstock.app.rows.export_templates import get_template
 from penstock.catalog.products.matching import Candidates, Link, Match, identifiers_of
 from penstock.catalog.values.gtin import match_key
 from penstock.model.errors import NotAllowed, NotThere
@@ -117,8 +118,11 @@ async def export_products(
 
     async with opened() as conn:
         wanted = await wanted_of(conn, who, query)
+        template = None
+        if query.template:
+            template = await get_template(conn, wanted.org_id, query.template)
     headers = {"Content-Disposition": attachment("products", pages.extension)}
-    body = catalog_pieces(opened, wanted, pages)
+    body = catalog_pieces(opened, wanted, pages, template, query.variants)
     return FileStream(body, headers=headers, media_type=pages.media_type)
 
 

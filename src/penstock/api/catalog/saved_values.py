@@ -15,6 +15,9 @@ from penstock.api.http.cursors import from_cursor, to_cursor
 from penstock.api.http.schemas import PRINTABLE, OrgQuery, Shape
 from penstock.app.job_control import get_job
 from penstock.app.rows import saved_values as app
+from penstock.catalog.fields import full_target
+from penstock.catalog.values.meanings import word_key
+from penstock.model.errors import BadInput
 from penstock.store.catalog import saved_values as store
 
 router = APIRouter(tags=["profiles"])
@@ -112,13 +115,16 @@ async def remember_value(
     """From the next file of the source on, a cell with this word is read as the value. Files that
     were read before change when they are remapped."""
     order = await order_of(request, RememberOrder)
+    field, word = full_target(order.field), word_key(order.word)
+    if field is None or not word:
+        wrong = f"There is no field {order.field!r}." if word else "The word is empty."
+        raise BadInput("INVALID_PARAMETERS", wrong)
+    value = order.value.strip()
     async with api.db.scoped(who.scope) as conn:
         org_id = await org_of(conn, who, query.org)
-        said = await app.remember(
-            conn, caller_of(request, who), org_id, order.source, order.field, order.word,
-            order.value,
-        )  # fmt: skip
-    return answer(said)
+        caller = caller_of(request, who)
+        await app.remember(conn, caller, org_id, order.source, field, word, value)
+    return answer({"source": order.source, "field": field, "word": word, "value": value})
 
 
 @router.delete("/saved-values", status_code=204, summary="Forget a value")
@@ -129,8 +135,9 @@ async def forget_value(
     async with api.db.scoped(who.scope) as conn:
         org_id = await org_of(conn, who, query.org)
         await app.forget(
-            conn, caller_of(request, who), org_id, query.source, query.field, query.word
-        )
+            conn, caller_of(request, who), org_id, query.source,
+            full_target(query.field) or query.field, word_key(query.word),
+        )  # fmt: skip
     return Response(status_code=204)
 
 

@@ -42,7 +42,8 @@ ROUTES: Mapping[str, str] = {
             GET /api/fields · GET /api/profiles · GET /api/profiles/{name}
             PUT /api/profiles/{name} · DELETE /api/profiles/{name}
             GET /api/saved-values · PUT /api/saved-values
-            DELETE /api/saved-values
+            DELETE /api/saved-values · GET /api/export-templates
+            PUT /api/export-templates/{name} · DELETE /api/export-templates/{name}
             GET /api/jobs/{job_id}/events · GET /api/events
             GET /api/products/{product_id} · GET /api/products/{product_id}/history
             GET /api/dead-letters/groups · GET /api/dead-letters/{letter_id}

@@ -15,6 +15,7 @@ from penstock.api.http.access import ApiParts, JobId, Reader
 from penstock.api.jobs.schemas import ExportQuery
 from penstock.app.exports import ExportFilter, export_pieces
 from penstock.app.job_control import get_job
+from penstock.app.rows.export_templates import get_template
 from penstock.engine.reprocess import require_rows
 from penstock.formats.writing.registry import FORMATS
 from penstock.model.errors import BadInput
@@ -47,13 +48,17 @@ async def export_job(
     pages = pages_as(query.format)
     async with api.db.scoped(who.scope, readonly=True) as conn:
         job = await get_job(conn, job_id)
+        template = None
+        if query.template:
+            template = await get_template(conn, job["org_id"], query.template)
     require_rows(job["pruned_at"], "exported")
     wanted = ExportFilter(query.which, query.statuses, query.code or None, query.q.strip())
     name = f"{_stem(job)} {'results' if query.which == 'valid' else query.which}"
     headers = {"Content-Disposition": attachment(name, query.format)}
     body = export_pieces(
-        api.runtime, lambda: api.export_db.scoped(who.scope, readonly=True), job, wanted, pages
-    )
+        api.runtime, lambda: api.export_db.scoped(who.scope, readonly=True), job, wanted, pages,
+        template,
+    )  # fmt: skip
     return FileStream(body, headers=headers, media_type=pages.media_type)
 
 

@@ -291,6 +291,12 @@ class ExportQuery(Shape):
     q: str = Field(
         "", max_length=200, pattern=r"^[^\x00]*$", description="Rows whose cells contain this."
     )
+    template: str = Field(
+        "",
+        max_length=100,
+        pattern=r"^[^\x00]*$",
+        description="The export template that chooses, orders and names the columns of valid rows.",
+    )
 
 
 class Refusal(Shape):

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from penstock.catalog.fields import full_target
-from penstock.catalog.values.meanings import word_key
-from penstock.model.errors import BadInput, PermanentError
+from penstock.model.errors import PermanentError
 from penstock.store.accounts.audit_log import Caller, audit
 from penstock.store.catalog import saved_values as store
 from penstock.store.catalog.saved_values import UnreadValue
@@ -29,37 +27,27 @@ _DEFAULT_SOURCE = "file"
 
 async def remember(
     conn: Connection, caller: Caller, org_id: int, source: str, field: str, word: str, value: str
-) -> dict[str, str]:
+) -> None:
     """From the next file on, ``word`` in ``field`` is read as ``value``. Audited."""
-    target = full_target(field)
-    if target is None:
-        raise BadInput("INVALID_PARAMETERS", f"There is no field {field!r}.")
-    key = word_key(word)
-    if not key:
-        raise BadInput("INVALID_PARAMETERS", "The word is empty.")
     if await store.count_of_source(conn, org_id, source) >= store.MOST_WORDS:
         raise PermanentError(
             "INVALID_STATE", f"The source {source!r} has {store.MOST_WORDS:,} words already."
         )
-    before = await store.set_value(
-        conn, org_id, caller.who.user_id, source, target, key, value.strip()
-    )
-    said = {"source": source, "field": target, "word": key, "value": value.strip()}
+    before = await store.set_value(conn, org_id, caller.who.user_id, source, field, word, value)
     await audit(
-        conn, org_id, caller.who.user_id, "value.remember", f"value:{source}:{target}:{key}"[:200],
-        ip=caller.ip, before=None if before is None else {"value": before}, after=said,
+        conn, org_id, caller.who.user_id, "value.remember", f"value:{source}:{field}:{word}"[:200],
+        ip=caller.ip, before=None if before is None else {"value": before},
+        after={"source": source, "field": field, "word": word, "value": value},
     )  # fmt: skip
-    return said
 
 
 async def forget(
     conn: Connection, caller: Caller, org_id: int, source: str, field: str, word: str
 ) -> None:
     """Forget a word; to forget it twice is the same. Audited."""
-    target, key = full_target(field) or field, word_key(word)
-    before = await store.delete_value(conn, org_id, source, target, key)
+    before = await store.delete_value(conn, org_id, source, field, word)
     await audit(
-        conn, org_id, caller.who.user_id, "value.forget", f"value:{source}:{target}:{key}"[:200],
+        conn, org_id, caller.who.user_id, "value.forget", f"value:{source}:{field}:{word}"[:200],
         ip=caller.ip, before=None if before is None else {"value": before},
     )  # fmt: skip
 

@@ -13,6 +13,7 @@ from uuid import UUID
 import typer
 
 from penstock.cli import printing
+from penstock.cli.catalog.templates import Template, VariantsAs
 from penstock.cli.jobs.jobs import parse_job_id
 
 app = typer.Typer(help="The catalog: look at products, export them.", no_args_is_help=True)
@@ -177,6 +178,8 @@ def export(
     since: Since = None,
     job: Job = None,
     org: Org = "",
+    template: Template = "",
+    variants: VariantsAs = None,
     json: printing.Json = False,
 ) -> None:
     """The catalog, or what matches, as a file."""
@@ -186,6 +189,10 @@ def export(
     place = output_place(output, json)
     filters = _filters(q, source, sku, gtin, status, since, job, org)
     filters["format"] = kind.value if kind else pages_for(output).extension
+    if template:
+        filters["template"] = template
+    if variants is not None:
+        filters["variants"] = variants.value
     size = asyncio.run(view.exported("/api/products/export", filters, place))
     if json:
         printing.as_json({"output": str(output), "bytes": size})

@@ -11,6 +11,7 @@ import typer
 
 from penstock.cli import printing
 from penstock.cli.catalog.products import Format
+from penstock.cli.catalog.templates import Template
 from penstock.cli.jobs.jobs import JobId
 
 
@@ -52,6 +53,7 @@ def export(
     ] = None,
     code: Annotated[str, typer.Option(help="Rows that ended with this error only.")] = "",
     q: Annotated[str, typer.Option("--q", metavar="WORDS", help="Rows that contain this.")] = "",
+    template: Template = "",
     json: printing.Json = False,
 ) -> None:
     """Write a job's rows to a file, as the grid shows them."""
@@ -61,7 +63,7 @@ def export(
     place = output_place(output, json)
     given = {
         "format": pages_for(output, kind).extension, "which": which.value, "code": code, "q": q,
-        "statuses": [one.value for one in status or ()],
+        "statuses": [one.value for one in status or ()], "template": template,
     }  # fmt: skip
     filters = {name: value for name, value in given.items() if value}
     size = asyncio.run(exported(f"/api/jobs/{job_id}/export", filters, place))
