@@ -19396,7 +19396,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            /**
+             * @description - `NOT_FOUND`: There is nothing there, or it is someone else's.
+             *     - `RESOURCE_NOT_FOUND`: What the request names is not there.
+             */
             404: {
                 headers: {
                     [name: string]: unknown;
