@@ -12,7 +12,7 @@ from penstock.store.database import Connection
 async def get_template(conn: Connection, org_id: int, name: str) -> ExportTemplate:
     template = await store.get_template(conn, org_id, name)
     if template is None:
-        raise NotThere("NOT_FOUND", f"There is no export template {name!r}.")
+        raise NotThere("NOT_FOUND", "There is no such export template.")
     return template
 
 
@@ -32,7 +32,7 @@ async def save_template(
 
 async def delete_template(conn: Connection, caller: Caller, org_id: int, name: str) -> None:
     if not await store.delete_template(conn, org_id, name):
-        raise NotThere("NOT_FOUND", f"There is no export template {name!r}.")
+        raise NotThere("NOT_FOUND", "There is no such export template.")
     await audit(
         conn, org_id, caller.who.user_id, "export_template.delete", f"template:{name}",
         ip=caller.ip,
