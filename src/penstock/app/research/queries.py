@@ -24,7 +24,7 @@ async def save(conn: Connection, caller: Caller, name: str, request: Mapping[str
 
 async def delete(conn: Connection, caller: Caller, name: str) -> None:
     if not await queries.delete_query(conn, caller.who.org_id, name):
-        raise NotThere("RESOURCE_NOT_FOUND", "There is no saved query of this name.")
+        raise NotThere("NOT_FOUND", "There is no saved query of this name.")
     await _audit(conn, caller, "research.query_deleted", name)
 
 

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any, Protocol
@@ -107,10 +108,20 @@ class Dialect:
         )
 
 
+@contextmanager
+def cells_up_to(most: int) -> Iterator[None]:
+    """Refuse longer cells inside of the block. The limit belongs to the whole process, so it must
+    not stay."""
+    before = csv.field_size_limit(most)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
 def csv_rows(text: str, delimiter: str = ",") -> Reader:
     """The records of a text that is in memory anyway, however long their cells are."""
-    # The limit belongs to the process: whatever read a file before has set its own.
-    csv.field_size_limit(len(text) + 1)
+    csv.field_size_limit(max(csv.field_size_limit(), len(text) + 1))
     return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TextIO
 
-from penstock.formats.csv.dialect import UNIT, Dialect
+from penstock.formats.csv.dialect import UNIT, Dialect, cells_up_to
 from penstock.formats.csv.lenient import MAX_LINES, SearchBudget, joins_records, repair_record
 from penstock.formats.detection.encodings import as_cp1252, is_foreign, read_c1_as_cp1252
 from penstock.formats.read_options import Problem
@@ -56,9 +56,8 @@ def blocks_of(
         lines = held + list(io.StringIO(dialect.prepared(text), newline=""))
         if stop_line is not None and line + len(lines) >= stop_line:
             lines, final = lines[: stop_line - line], True
-        # The limit belongs to the process: another reader may have changed it since the last block.
-        csv.field_size_limit(most_cell)
-        block, used = _Parser(lines, dialect, width, line, most_cell, budget).parse(final)
+        with cells_up_to(most_cell):
+            block, used = _Parser(lines, dialect, width, line, most_cell, budget).parse(final)
         block.chars = len(text) + sum(map(len, held))
         waiting += noticed
         block.problems += [one for one in waiting if one.line < line + used]

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from penstock.formats.csv.dialect import SPACES, UNIT, Dialect, is_rule, unwrapped
+from penstock.formats.csv.dialect import SPACES, UNIT, Dialect, cells_up_to, is_rule, unwrapped
 from penstock.formats.csv.fixed_width import find_positions, gaps_of_widths
 from penstock.formats.csv.lenient import SearchBudget, repair_record
 from penstock.formats.read_options import ReadOptions, wrong_option
@@ -313,8 +313,8 @@ def parse_sample(lines: Sequence[str], dialect: Dialect) -> list[list[str]]:
 
 
 def _scored(lines: Sequence[str], dialect: Dialect) -> Candidate:
-    csv.field_size_limit(SAMPLE_CHARS)
-    rows = [row for row in parse_sample(lines, dialect) if not is_blank(row)]
+    with cells_up_to(SAMPLE_CHARS):
+        rows = [row for row in parse_sample(lines, dialect) if not is_blank(row)]
     width, consistent = _consistency(rows)
     if width < 2:
         return Candidate(dialect, 0.0, 1)
