@@ -19,6 +19,7 @@ PATHS: Mapping[str, str] = {
     "bulk_operations": "/api/bulk",
     "connections": "/api/connections",
     "dead_letters": "/api/dead-letters",
+    "export_templates": "/api/export-templates",
     "feeds": "/api/feeds",
     "keys": "/api/keys",
     "notifications": "/api/notifications",
@@ -99,6 +100,7 @@ class Resources(Generic[ResourceT]):
     bulk_operations: ResourceT
     connections: ResourceT
     dead_letters: ResourceT
+    export_templates: ResourceT
     feeds: ResourceT
     keys: ResourceT
     notifications: ResourceT
