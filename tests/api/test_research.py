@@ -157,9 +157,7 @@ async def test_queries_are_saved_for_the_org(client: httpx2.AsyncClient, caller:
     assert shaped(SavedQueryShape, again).request == {"query": "M8"}
     stranger = await caller("other")
     assert shaped(SavedQueryList, await stranger.get("/api/research/queries")).items == []
-    refused(
-        await stranger.delete("/api/research/queries/M8 bolts, cheap"), 404, "NOT_FOUND"
-    )
+    refused(await stranger.delete("/api/research/queries/M8 bolts, cheap"), 404, "NOT_FOUND")
     refused(await client.put("/api/research/queries/x", json={"qery": "M8"}), 422, "UNKNOWN_FIELD")
     for number in range(199):
         assert (
