@@ -7,6 +7,8 @@ from pathlib import Path
 from playwright.async_api import expect
 from tests.browser.conftest import Visit
 from tests.browser.house import House
+from tests.browser.test_access import violations
+from tests.checker.polling import until
 
 
 async def test_a_file_without_names_is_asked_about_and_gets_a_source(
@@ -54,14 +56,24 @@ async def test_held_prices_are_accepted_and_links_shown(visit: Visit, house: Hou
     await expect(held).to_contain_text("2 rows are held back")
     await held.get_by_role("link", name="Prices (2)").click()
     await expect(page.get_by_text("from 10.00 to 1000.00 EUR").first).to_be_visible()
-    await held.get_by_role("button", name="Accept all").click()
-    await page.get_by_role("dialog").get_by_role("button", name="Accept 2 rows").click()
-    await expect(page.get_by_text("2 rows are accepted and written")).to_be_visible()
-    await expect(held).to_have_count(0)
+    await held.get_by_role("button", name="Review").click()
+    review = page.get_by_role("dialog", name="Rows held back")
+    await expect(review.get_by_role("row")).to_contain_text(["Product", "+9,900 %", "+9,900 %"])
+    assert await violations(page) == []
+    await review.get_by_role("checkbox", name="Choose row 2").check()
+    await review.get_by_role("button", name="Accept 1 row").click()
+    await expect(held).to_contain_text("1 row is held back")
     house.wait_for(job_id)
-    with house.client() as client:
-        found = client.get("/api/products", params={"source": "qone", "sku": "QP-1"}).json()
-    assert found["items"][0]["price"]["amount"] == "1000.00"
+    await held.get_by_role("button", name="Accept all").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Accept 1 row").click()
+    await expect(held).to_have_count(0)
+
+    async def is_written() -> bool:
+        with house.client() as client:
+            found = client.get("/api/products", params={"source": "qone", "sku": "QP-1"}).json()
+        return bool(found["items"][0]["price"]["amount"] == "1000.00")
+
+    await until(is_written, "the accepted price", timeout=30)
 
 
 async def test_admins_choose_the_key_that_sources_share(visit: Visit, house: House) -> None:

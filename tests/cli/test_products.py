@@ -264,6 +264,9 @@ def test_held_rows_are_accepted_and_links_shown(cli: Cli) -> None:
     assert (told["held"], told["linked"]) == (1, 1)
     said = cli("items", "list", told["jobId"], "--code", "PRICE_CHANGE_HELD").stdout
     assert "from 10.00 to 1000.00 EUR (+9,900 %)" in said
+    [held] = cli.json("jobs", "held", told["jobId"])
+    assert (held["sku"], held["before"], held["percent"]) == ("HL-1", "10.00", 9900.0)
+    assert "+9,900 %" in cli("jobs", "held", told["jobId"]).stdout
     assert "bolt-held" in cli("items", "show", told["jobId"], "1").stdout
     assert "accepted 1" in cli("jobs", "accept", told["jobId"]).stdout
     [product] = cli.json("products", "list", "--sku", "HL-1")

@@ -9,6 +9,7 @@ import { client, type FullJob, ok } from "../../lib/api";
 import { count, plural } from "../../lib/format";
 import { useCanWrite } from "../../lib/session";
 import { isLive } from "../../lib/states";
+import { ReviewHeld } from "./review-held";
 
 const HELD = ["PRICE_CHANGE_HELD", "GTIN_CHANGE_HELD"] as const;
 
@@ -41,6 +42,7 @@ export function HeldNote({ job }: { job: FullJob }) {
   const canWrite = useCanWrite();
   const accept = useAccept(job);
   const [asking, setAsking] = useState(false);
+  const [reviewing, setReviewing] = useState(false);
   const codes = HELD.filter((code) => (job.errors[code] ?? 0) > 0);
   const many = codes.reduce((sum, code) => sum + (job.errors[code] ?? 0), 0);
   if (many === 0) return null;
@@ -65,10 +67,21 @@ export function HeldNote({ job }: { job: FullJob }) {
           {code === "PRICE_CHANGE_HELD" ? "Prices" : "GTINs"} ({count(job.errors[code] ?? 0)})
         </Link>
       ))}
+      <Button size="sm" onClick={() => setReviewing(true)}>
+        Review
+      </Button>
       {canWrite && !isLive(job.state) && (
         <Button size="sm" look="primary" onClick={() => setAsking(true)}>
           <Check aria-hidden /> Accept all
         </Button>
+      )}
+      {reviewing && (
+        <ReviewHeld
+          job={job}
+          canAccept={canWrite && !isLive(job.state)}
+          onAccept={(itemIds) => accept({ itemIds })}
+          onClose={() => setReviewing(false)}
+        />
       )}
       <Confirm
         open={asking}

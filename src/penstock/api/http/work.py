@@ -108,7 +108,7 @@ ROUTES: Mapping[str, str] = {
             GET /api/postings · GET /api/postings/{posting_id}
             GET /api/jobs · GET /api/jobs/{job_id}/items · GET /api/pending · GET /api/products
             GET /api/dead-letters · GET /api/jobs/{job_id}/pending
-            GET /api/jobs/{job_id}/timeline
+            GET /api/jobs/{job_id}/timeline · GET /api/jobs/{job_id}/held
             GET /api/jobs/{job_id}/unread-values
         """,
         UPLOAD: """

@@ -85,6 +85,12 @@ async def started(file: Path | None, order: dict[str, Any]) -> tuple[dict[str, A
         return receipt.model_dump(mode="json", by_alias=True, exclude_none=True), page
 
 
+async def held_rows(job_id: UUID, limit: int) -> dict[str, Any]:
+    async with connected() as penstock:
+        found: dict[str, Any] = await penstock.get(f"/api/jobs/{job_id}/held", limit=limit)
+        return found
+
+
 async def cloned(job_id: UUID, priority: int | None) -> str:
     changes = {} if priority is None else {"priority": priority}
     async with connected() as penstock:

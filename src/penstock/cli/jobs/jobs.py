@@ -232,7 +232,7 @@ def accept(
 ) -> None:
     """Write rows that were held back as a question, as after a large change of price.
 
-    `penstock items list JOB --code PRICE_CHANGE_HELD` shows them.
+    `penstock jobs held JOB` lists them.
     """
     from penstock.cli.jobs.control import reprocessed
 
@@ -243,6 +243,30 @@ def accept(
         return
     left_out = f", left out {made['leftOut']:,}" if made["leftOut"] else ""
     print(f"accepted {made['reprocessed']:,}{left_out}; the job is {made['job']['state']}")
+
+
+@app.command("held")
+def held(
+    job_id: JobId,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many rows to show.")] = 50,
+    json: printing.Json = False,
+) -> None:
+    """List rows that are held back, the largest change of price first."""
+    from penstock.cli.jobs.control import held_rows
+
+    found = asyncio.run(held_rows(job_id, limit))
+    if json:
+        printing.as_json(found["items"])
+        return
+    rows = [
+        (f"{one['rowNo']:,}", one["sku"] or "", one["before"] or "",
+         f"{one['after'] or ''} {one['currency'] or ''}".strip(),
+         "" if one["percent"] is None else f"{one['percent']:+,.0f} %", one["title"] or "")
+        for one in found["items"]
+    ]  # fmt: skip
+    printing.columns(("ROW", "SKU", "BEFORE", "NOW", "CHANGE", "TITLE"), rows)
+    if found["more"]:
+        printing.note("There are more: --limit shows more of them.")
 
 
 @app.command("retry-failed")
