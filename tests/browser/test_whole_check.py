@@ -14,7 +14,7 @@ async def test_a_whole_file_is_checked_corrected_and_imported(visit: Visit, tmp_
     file = tmp_path / "grosshandel.csv"
     rows = [f"WF-{n};Dose {n};{n},50;{n}" for n in range(1, 301)]
     rows[249] = "WF-250;Dose 250;12,3,4;250"
-    file.write_text("Nr;Bezeichnung;Betrag X;Lager\n" + "\n".join(rows) + "\n")
+    file.write_text("Kz X;Bezeichnung;Betrag X;Lager\n" + "\n".join(rows) + "\n")
     page = await visit("/new")
     await page.get_by_label("File", exact=True).set_input_files(file)
     await page.get_by_role("button", name="Columns").last.click()
