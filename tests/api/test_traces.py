@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -94,3 +95,20 @@ async def test_without_the_extra_the_setting_is_refused(settings: Settings, owne
     with pytest.raises(BadInput, match="extra `otel`"):
         async with open_runtime(asked, owner_dsn, name="test"):
             pass
+
+
+def test_children_start_without_threads(exporter: InMemorySpanExporter) -> None:
+    """What the SDK does after a fork must not keep a child from entering a user namespace."""
+    traces = OpenTelemetryTraces(SimpleSpanProcessor(exporter))
+    threads: list[int] = []
+    for _ in range(20):
+        reader, writer = os.pipe()
+        if (child := os.fork()) == 0:
+            os.write(writer, bytes([len(os.listdir("/proc/self/task"))]))
+            os._exit(0)
+        os.waitpid(child, 0)
+        threads.append(os.read(reader, 1)[0])
+        os.close(reader)
+        os.close(writer)
+    assert threads == [1] * 20
+    assert traces is not None

@@ -46,12 +46,20 @@ class _JobIds(RandomIdGenerator):
         return super().generate_span_id() if chosen is None else chosen[1]
 
 
+class _Provider(TracerProvider):
+    def _handle_fork(self) -> None:
+        """Nothing: our children run another program at once. The SDK would start threads in them
+        before that, and a process with threads can enter no user namespace."""
+
+
 class OpenTelemetryTraces:
     """Implements `model.monitor.traces.Traces`."""
 
     def __init__(self, processor: SpanProcessor) -> None:
         resource = Resource.create({"service.name": "penstock", "service.version": __version__})
-        self._provider = TracerProvider(resource=resource, id_generator=_JobIds())
+        self._provider = _Provider(
+            resource=resource, id_generator=_JobIds(), shutdown_on_exit=False
+        )
         self._provider.add_span_processor(processor)
         self._tracer = self._provider.get_tracer("penstock", __version__)
 
