@@ -123,8 +123,8 @@ async def new_org(db: Database, name: str) -> tuple[int, str]:
     """An org of the standard plan with a member; its id, and the member's key."""
     async with db.transaction() as conn:
         org = await accounts.ensure_org(conn, name)
-        user = await accounts.ensure_user(conn, org["id"], f"{name}@localhost", "member")
-        return org["id"], await accounts.create_key(conn, org["id"], user["id"])
+        user = await accounts.ensure_user(conn, org.id, f"{name}@localhost", "member")
+        return org.id, await accounts.create_key(conn, org.id, user.id)
 
 
 class Http:

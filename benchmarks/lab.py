@@ -68,8 +68,8 @@ class Lab:
         async with setup.acquire() as conn:
             await migrate(conn, chosen.database_schema)
             org = await accounts.ensure_org(conn, "bench")
-            user = await accounts.ensure_user(conn, org["id"], "bench@localhost", "member")
-        who = Principal(user["id"], org["id"], "bench@localhost", "member", "bench", "standard")
+            user = await accounts.ensure_user(conn, org.id, "bench@localhost", "member")
+        who = Principal(user.id, org.id, "bench@localhost", "member", "bench", "standard")
         try:
             async with open_runtime(
                 chosen, self.dsn, name="bench", pipelines=BENCH_PIPELINES

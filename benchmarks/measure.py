@@ -15,15 +15,20 @@ Variant = Callable[[], Awaitable[float]]
 
 @dataclass(slots=True)
 class Clock:
+    began: float = field(default_factory=time.perf_counter)
+    # Once the block has ended.
     seconds: float = 0.0
+
+    @property
+    def so_far(self) -> float:
+        return time.perf_counter() - self.began
 
 
 @asynccontextmanager
 async def timed() -> AsyncIterator[Clock]:
     clock = Clock()
-    began = time.perf_counter()
     yield clock
-    clock.seconds = time.perf_counter() - began
+    clock.seconds = clock.so_far
 
 
 @dataclass(frozen=True)

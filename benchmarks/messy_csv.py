@@ -25,6 +25,7 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parent / "src")]
 
 from benchmarks.messy.cases import CASES  # noqa: E402
 from benchmarks.messy.hard_cases import HARD  # noqa: E402
+from benchmarks.messy.survey import SURVEY  # noqa: E402
 from penstock.formats.read_table import read_table  # noqa: E402
 from penstock.formats.tables import TableChunk, TableHead  # noqa: E402
 from penstock.model.errors import BadInput  # noqa: E402
@@ -47,7 +48,7 @@ class Sample(NamedTuple):
 
 def samples(folder: Path) -> list[Sample]:
     found = []
-    for number, case in enumerate([*CASES, *HARD]):
+    for number, case in enumerate([*CASES, *HARD, *SURVEY]):
         path = folder / f"{number}.csv"
         path.write_bytes(case.content)
         found.append(Sample(case.name, path, case.table))

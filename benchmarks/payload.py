@@ -21,7 +21,7 @@ from penstock.model.pipeline import (
     Stage,
 )
 from penstock.model.ports import Context
-from penstock.pipelines.registry import PIPELINES
+from penstock.pipelines.registry import PIPELINES, TEST_PIPELINES
 
 SEED = 20240607
 _WORDS = (
@@ -97,5 +97,5 @@ async def _work(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]
 
 
 BENCH_PIPELINES: Mapping[str, Pipeline] = {
-    pipeline.name: pipeline for pipeline in (*PIPELINES, Payload())
+    pipeline.name: pipeline for pipeline in (*PIPELINES, *TEST_PIPELINES, Payload())
 }

@@ -19,6 +19,8 @@ _WRONG_DIGIT = 149
 _NO_PRICE = 211
 _NO_TITLE = 499
 _LISTED_BEFORE = 50
+# Of a hundred articles, those with another price a week later, and a new one.
+_CHANGED = 10
 _SKU, _TITLE, _GTIN, _PRICE = 0, 1, 5, 6
 
 
@@ -37,11 +39,31 @@ def supplier_rows(count: int) -> Iterator[list[str]]:
         yield row
 
 
+def later_rows(count: int) -> Iterator[list[str]]:
+    """The same list a week later: 9 % of the articles have another price, 1 % are new ones in place
+    of others."""
+    for number, row in enumerate(supplier_rows(count)):
+        if number % 100 == 0:
+            row[_SKU], row[_GTIN] = f"B-{number:06d}", ""
+        elif number % 100 < _CHANGED and "," in row[_PRICE]:
+            amount, _, cents = row[_PRICE].partition(",")
+            row[_PRICE] = f"{amount},{(int(cents[:2]) + 1) % 100:02d}{cents[2:]}"
+        yield row
+
+
+def make_later_csv(path: Path, rows: int) -> Path:
+    return _write_csv(path, later_rows(rows))
+
+
 def make_supplier_csv(path: Path, rows: int) -> Path:
+    return _write_csv(path, supplier_rows(rows))
+
+
+def _write_csv(path: Path, rows: Iterator[list[str]]) -> Path:
     with path.open("w", encoding="cp1252", errors="replace", newline="") as file:
         writer = csv.writer(file, delimiter=";", lineterminator="\r\n")
         writer.writerow(HEADER)
-        writer.writerows(supplier_rows(rows))
+        writer.writerows(rows)
     return path
 
 

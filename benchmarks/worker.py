@@ -21,6 +21,9 @@ async def work(dsn: str, settings: Settings) -> None:
         Worker(runtime) as worker,
     ):
         stop_with_stdin(worker)
+        # As a worker of an installation does when it has started.
+        runtime.prepare_children()
+        await runtime.children.call(int)
         print("ready", flush=True)
         await worker.run()
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+from markdown_it import MarkdownIt
 
 from penstock.api.monitor.metric_table import METRICS
 from penstock.catalog.fields import FIELDS
@@ -164,6 +167,47 @@ def expressions_page() -> str:
     return NOTE + "\n".join(lines) + "\n"
 
 
+def runbook_html() -> str:
+    """The runbook as a page that the API serves, so that alerts can link to its sections."""
+    text = (Path(__file__).parent / "runbook.md").read_text("utf-8")
+    # Other pages are not served; their names stay.
+    text = re.sub(r"\[([^\]]+)\]\((?!#)[^)]+\)", r"\1", text)
+    body = MarkdownIt("commonmark").enable("table").render(text)
+    body = re.sub(r"<(h[1-6])>(.*?)</\1>", _with_id, body)
+    body = body.replace("<table>", '<div class="wide"><table>').replace(
+        "</table>", "</table></div>"
+    )
+    links = "\n".join(
+        f'<li><a href="#{name}">{title}</a></li>'
+        for name, title in re.findall(r'<h[23] id="([^"]+)">(.*?)</h[23]>', body)
+    )
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Runbook · Penstock</title>
+<link rel="stylesheet" href="/docs/reference.css">
+</head>
+<body>
+<nav aria-label="Sections">
+<p class="brand"><a href="#main">Penstock <span>Runbook</span></a></p>
+<ul>
+{links}
+</ul>
+</nav>
+<main id="main">
+{body}</main>
+</body>
+</html>
+"""
+
+
+def _with_id(heading: re.Match[str]) -> str:
+    name = re.sub(r"[^\w-]", "", heading[2].lower().replace(" ", "-"))
+    return f'<{heading[1]} id="{name}">{heading[2]}</{heading[1]}>'
+
+
 PAGES = {
     "expressions.md": expressions_page,
     "settings.md": settings_page,
@@ -172,6 +216,7 @@ PAGES = {
     "errors.md": errors_page,
     "problems.md": problems_page,
     "product.md": product_page,
+    "../src/penstock/api/static/runbook.html": runbook_html,
 }
 
 if __name__ == "__main__":

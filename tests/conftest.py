@@ -14,8 +14,10 @@ import pytest
 import structlog
 from argon2 import PasswordHasher
 
+from penstock import wiring
 from penstock.accounts import passwords
 from penstock.supervisor.postgres import EmbeddedPostgres
+from tests.reused_children import ReusedChildPool
 from tests.times import longest_first, recorded
 
 pytest_plugins = ["tests.fixtures"]
@@ -35,7 +37,9 @@ structlog.configure(
 )
 # The real ones take a tenth of a second each; how passwords are kept has its own test.
 passwords._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-passwords._NOBODY = passwords._hash_of_nobody()
+passwords._UNMATCHED = passwords._unmatched_hash()
+# Tests of the pool itself, and processes that tests start, have children of their own.
+wiring.ChildPool = ReusedChildPool  # type: ignore[attr-defined]
 # Read by settings that a test makes without our fixture, and by processes that it starts.
 os.environ["PENSTOCK_TEST_PIPELINES"] = "1"
 _MEMORY = Path("/dev/shm")

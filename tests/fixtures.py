@@ -20,7 +20,6 @@ from penstock.settings import Settings
 from penstock.store.accounts import accounts
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Database
-from penstock.store.jobs import jobs
 from penstock.store.jobs.claims import Served
 from penstock.supervisor.postgres import EmbeddedPostgres
 from penstock.wiring import open_runtime
@@ -120,8 +119,8 @@ def principal(db: Database) -> MakePrincipal:
     ) -> Principal:
         async with db.acquire() as conn:
             row = await accounts.ensure_org(conn, org, plan)
-            user = await accounts.ensure_user(conn, row["id"], email or f"{role}@{org}", role)
-            key = await accounts.create_key(conn, row["id"], user["id"])
+            user = await accounts.ensure_user(conn, row.id, email or f"{role}@{org}", role)
+            key = await accounts.create_key(conn, row.id, user.id)
             found = await accounts.principal_of(conn, key)
         assert found is not None
         return found
@@ -148,7 +147,7 @@ class Bench:
 
     async def job(self, job_id: UUID) -> Any:
         async with self.runtime.db.acquire() as conn:
-            return await jobs.get_job(conn, job_id)
+            return await conn.fetchrow("SELECT * FROM jobs WHERE id = $1", job_id)
 
     async def items(self, job_id: UUID, where: str = "true") -> list[Any]:
         async with self.runtime.db.acquire() as conn:

@@ -80,8 +80,8 @@ async def main():
     async with open_runtime(settings, dsn, name="sdk") as runtime:
         async with runtime.db.transaction() as conn:
             org = await accounts.ensure_org(conn, "poets", "standard")
-            user = await accounts.ensure_user(conn, org["id"], "poet@poets", "member")
-            key = await accounts.create_key(conn, org["id"], user["id"])
+            user = await accounts.ensure_user(conn, org.id, "poet@poets", "member")
+            key = await accounts.create_key(conn, org.id, user.id)
             who = await accounts.principal_of(conn, key)
             blob = await runtime.blobs.put(chunks(), 1000)
             upload = Upload(new_id(), "poem.txt", "text/plain", blob)

@@ -21,6 +21,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -230,9 +231,35 @@ def _preload() -> None:
     for name in ("uvicorn", "uvicorn.lifespan.on", "uvicorn.protocols.http.httptools_impl",
                  "uvloop", "tests.chaos.worker_main"):  # fmt: skip
         importlib.import_module(name)
+    importlib.import_module("penstock.cli").command()
     # What is there stays, and is not looked through by each of them again.
     gc.collect()
     gc.freeze()
+
+
+def _run(module: str) -> NoReturn:
+    """Call ``main``, then end without taking all modules apart, which takes as long as a command.
+    Threads and exit functions are ended as always."""
+    code: object = 0
+    try:
+        importlib.import_module(module).main()
+    except SystemExit as ended:
+        code = ended.code
+    except KeyboardInterrupt:
+        traceback.print_exc()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    if isinstance(code, str):
+        print(code, file=sys.stderr)
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code if isinstance(code, int) else int(code is not None))
 
 
 def main() -> None:
@@ -241,7 +268,7 @@ def main() -> None:
     order, fds = _serve(line)
     line.detach()
     _become(order, fds)
-    importlib.import_module(order.module).main()
+    _run(order.module)
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ _PROCESSES = 2
 _DRIVERS = ("psycopg2", "asyncpg")
 _GOAL_ROWS = {"csv": 10_000, "xlsx": 8_000}
 # No bound on the file but the memory that is measured.
-_BOUNDS = {"max_file_bytes": 2**33, "max_inflated_bytes": 2**34, "max_cells": 10**8}
+BOUNDS = {"max_file_bytes": 2**33, "max_inflated_bytes": 2**34, "max_cells": 10**8}
 MAKE: dict[str, Callable[[Path, int], Path]] = {
     "csv": make_supplier_csv,
     "xlsx": make_supplier_xlsx,
@@ -60,7 +60,7 @@ MAKE: dict[str, Callable[[Path, int], Path]] = {
 
 async def one_job(lab: Lab, path: Path, intent: str, patience: float = 600) -> tuple[float, Peak]:
     """Seconds and memory of one job of a fresh installation."""
-    async with lab.bench(**_BOUNDS) as bench:
+    async with lab.bench(**BOUNDS) as bench:
         seconds, peak, _ = await worked(bench, path, intent, patience)
         return seconds, peak
 
@@ -125,6 +125,7 @@ async def exports(lab: Lab, scale: Scale, rows: int) -> list[Line]:
         waits = await lookups(bench, job_id, scale.of(50, 10))
         async with bench.db.acquire() as conn:
             job = await jobs.get_job(conn, job_id)
+        assert job is not None
         for kind in (CsvWriter, XlsxWriter):
             for _ in range(scale.of(scale.repetitions, 1)):
                 before = psutil.Process().memory_info().rss / MEGABYTE
@@ -171,7 +172,7 @@ async def previews(lab: Lab, scale: Scale, rows: int) -> list[Line]:
     large = make_supplier_csv(lab.folder / "preview.csv", scale.of(420_000, 20_000))
     megabytes = large.stat().st_size / MEGABYTE
     seconds: dict[str, list[float]] = {"csv": [], "xlsx": []}
-    async with lab.bench(**_BOUNDS) as bench:
+    async with lab.bench(**BOUNDS) as bench:
         for kind, path in (("csv", large), ("xlsx", lab.folder / f"supplier-{rows}.xlsx")):
             file_id = await keep_file(bench, path)
             for _ in range(scale.of(scale.repetitions, 1)):

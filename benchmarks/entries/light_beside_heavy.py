@@ -35,8 +35,8 @@ async def second_org(bench: Bench) -> Bench:
     """The same engine, seen by another org."""
     async with bench.db.transaction() as conn:
         org = await accounts.ensure_org(conn, "light")
-        user = await accounts.ensure_user(conn, org["id"], "light@localhost", "member")
-    who = Principal(user["id"], org["id"], "light@localhost", "member", "light", "standard")
+        user = await accounts.ensure_user(conn, org.id, "light@localhost", "member")
+    who = Principal(user.id, org.id, "light@localhost", "member", "light", "standard")
     return replace(bench, who=who)
 
 

@@ -21,18 +21,20 @@ _PROCESSES = 2
 # Photos whose product the catalog does not have: every fifth.
 _UNKNOWN = 5
 _PRODUCTS = """
-INSERT INTO products (id, org_id, source, source_id, sku, gtin, data, job_id, row_no)
+INSERT INTO products (id, org_id, source, source_id, sku, gtin, data, job_id, row_no, words)
 SELECT gen_random_uuid(), $1, 'bench', n.gtin, n.gtin, lpad(n.gtin, 14, '0'),
-       jsonb_build_object('title', 'Thing ' || n.gtin), gen_random_uuid(), 1
+       jsonb_build_object('title', 'Thing ' || n.gtin), gen_random_uuid(), 1,
+       title_words('Thing ' || n.gtin)
 FROM unnest($2::text[]) AS n (gtin)
 """
 _TITLES = """
-INSERT INTO products (id, org_id, source, source_id, sku, data, job_id, row_no)
-SELECT gen_random_uuid(), $1, 'titles', 'T-' || n, 'T-' || n, jsonb_build_object('title',
-       w[1 + n % 7] || ' ' || w[1 + n % 11] || ' ' || w[1 + n % 13] || ' no ' || n || ' ' || n % 97 || ' mm'),
-       gen_random_uuid(), 1
-FROM generate_series(1, $2::integer) AS n,
-     (SELECT '{hex,bolt,steel,round,long,short,zinc,brass,oak,pine,blue,black,large}'::text[] AS w) AS w
+INSERT INTO products (id, org_id, source, source_id, sku, data, job_id, row_no, words)
+SELECT gen_random_uuid(), $1, 'titles', 'T-' || n, 'T-' || n, jsonb_build_object('title', t.title),
+       gen_random_uuid(), 1, title_words(t.title)
+FROM generate_series(1, $2::integer) AS n
+CROSS JOIN (SELECT '{hex,bolt,steel,round,long,short,zinc,brass,oak,pine,blue,black,large}'::text[] AS w) AS w
+CROSS JOIN LATERAL (SELECT w[1 + n % 7] || ' ' || w[1 + n % 11] || ' ' || w[1 + n % 13] || ' no ' || n
+                           || ' ' || n % 97 || ' mm' AS title) AS t
 """  # noqa: E501
 
 

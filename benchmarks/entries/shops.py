@@ -169,7 +169,7 @@ async def _connect(bench: Bench, shops: Sandbox) -> UUID:
     shop, connection = shops.shop("shopify"), new_id()
     provider = next(one for one in PROVIDERS if one.key == "shopify")
     sealer = bench.runtime.sealer
-    sealed = connections.seal_credentials(sealer, connection, CREDENTIALS["shopify"](shop))
+    sealed = connections.credentials.seal(sealer, connection, CREDENTIALS["shopify"](shop))
     async with bench.db.transaction() as conn:
         await connections.add_connection(
             conn,

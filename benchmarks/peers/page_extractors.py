@@ -1,4 +1,4 @@
-"""What one would use instead to read product pages: extruct with all its syntaxes, JSON-LD alone,
+"""What one would use instead to read pages: extruct with all its syntaxes, JSON-LD alone,
 and trafilatura. Reads the names of pages from stdin and prints their fields and processor time."""
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _GTIN = ("gtin13", "gtin", "gtin12", "gtin8", "gtin14", "isbn")
 def by_extruct(html: str, url: str) -> dict[str, Any]:
     found = extruct.extract(html, base_url=url, uniform=True, errors="ignore")
     for syntax in ("json-ld", "microdata", "rdfa"):
-        fields = _first_product(found.get(syntax, []))
+        fields = _first_thing(found.get(syntax, []))
         if fields:
             return fields
     for tags in found.get("opengraph", []):
@@ -35,20 +35,42 @@ def by_extruct(html: str, url: str) -> dict[str, Any]:
 
 def by_json_ld(html: str, url: str) -> dict[str, Any]:
     found = extruct.extract(html, base_url=url, syntaxes=["json-ld"], errors="ignore")
-    return _first_product(found.get("json-ld", []))
+    return _first_thing(found.get("json-ld", []))
 
 
 def by_trafilatura(html: str, url: str) -> dict[str, Any]:
     found = trafilatura.bare_extraction(html, url=url, with_metadata=True)
-    return _without_none({"name": getattr(found, "title", None)})
+    title = getattr(found, "title", None)
+    return _without_none({"name": title, "title": title})
 
 
-def _first_product(things: Any) -> dict[str, Any]:
+def _first_thing(things: Any) -> dict[str, Any]:
+    """The first product or job posting."""
     for thing in _nodes(things):
         kinds = thing.get("@type")
-        if "Product" in (kinds if isinstance(kinds, list) else [kinds]):
+        kinds = kinds if isinstance(kinds, list) else [kinds]
+        if "Product" in kinds:
             return _fields(thing)
+        if "JobPosting" in kinds:
+            return _job_fields(thing)
     return {}
+
+
+def _job_fields(thing: dict[str, Any]) -> dict[str, Any]:
+    fields = {name: _text(thing.get(name)) for name in ("title", "datePosted", "validThrough")}
+    fields["company"] = _text(thing.get("hiringOrganization"))
+    fields["employmentType"] = _text(thing.get("employmentType"))
+    place = thing.get("jobLocation")
+    place = place[0] if isinstance(place, list) and place else place
+    address = place.get("address") if isinstance(place, dict) else None
+    if isinstance(address, dict):
+        fields["locations"] = _text(address.get("addressLocality"))
+    return _without_none(
+        {
+            name: one[:10] if one and name in ("datePosted", "validThrough") else one
+            for name, one in fields.items()
+        }
+    )
 
 
 def _nodes(value: Any) -> Iterator[dict[str, Any]]:

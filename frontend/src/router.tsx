@@ -12,6 +12,7 @@ import { Button } from "./components/button";
 import { EmptyState } from "./components/empty";
 import { ErrorNote } from "./components/error-note";
 import { RowsSkeleton } from "./components/skeleton";
+import { PRODUCTS_SEARCH, type ProductsSearch } from "./lib/products";
 import { sessionQuery } from "./lib/session";
 
 interface Context {
@@ -113,8 +114,7 @@ const letters = createRoute({
 const products = createRoute({
   getParentRoute: () => inside,
   path: "/products",
-  validateSearch: (search: Record<string, unknown>): { q?: string; source?: string; status?: string } =>
-    texts(search, "q", "source", "status"),
+  validateSearch: (search: Record<string, unknown>): ProductsSearch => texts(search, ...PRODUCTS_SEARCH),
   component: lazyRouteComponent(() => import("./pages/products/products")),
 });
 
@@ -248,6 +248,7 @@ const settingsHome = createRoute({
 const settings = createRoute({
   getParentRoute: () => inside,
   path: "/settings/$part",
+  validateSearch: (search: Record<string, unknown>): { profile?: string } => texts(search, "profile"),
   component: lazyRouteComponent(() => import("./pages/settings/settings")),
 });
 

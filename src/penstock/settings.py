@@ -325,7 +325,7 @@ class Settings(MonitorSettings, PlaceSettings):
         10000,
         ge=0,
         le=1_000_000,
-        description="… of a critical one, in which only enterprise may submit; above, nobody.",
+        description="… of a critical one, in which only enterprise may submit; above, no org may.",
     )
     depth_delay_ms: int = Field(
         300_000, ge=0, description="How long jobs of small plans wait in a degraded queue."
@@ -418,8 +418,8 @@ class Settings(MonitorSettings, PlaceSettings):
     )
     test_pipelines: bool = Field(
         False,
-        description="Whether jobs of `noop`, made for tests and trials of the engine, and jobs that"
-        " never end may be submitted.",
+        description="Whether the pipeline `noop`, made for tests and trials of the engine, exists,"
+        " and jobs that never end may be submitted. Set it for all processes alike.",
     )
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$", description="Log level.")
 

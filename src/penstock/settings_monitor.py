@@ -104,9 +104,10 @@ class MonitorSettings(BaseSettings):
         description="Address of the web UI, for links in notices. Unset: host and port of the API.",
     )
     runbook_url: str = Field(
-        "docs/runbook.md",
+        "",
         max_length=1000,
-        description="Where the runbook is; alerts link to its sections.",
+        description="Where your own runbook is; alerts link to its sections. Unset: the runbook"
+        " that the API serves at `/docs/runbook`.",
     )
 
     @field_validator("monitor_overrides")

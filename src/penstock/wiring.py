@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 from penstock.accounts.bootstrap import bootstrap
 from penstock.accounts.first_admin import FirstAdmin, ensure_admin_can_sign_in
 from penstock.api.catalog.product_files import catalog_pieces
+from penstock.api.catalog.shop_writers import PRODUCT_FORMATS
 from penstock.app.bulk_operations import BulkService
 from penstock.app.deliver.sender import RuntimeExportSender, Writers
 from penstock.app.retention.service import Retention
@@ -36,12 +37,12 @@ from penstock.engine.services.retention import (
     AuditRetention,
     CallRetention,
     LetterRetention,
+    PictureRetention,
     RobotsRetention,
 )
 from penstock.engine.services.sweep import Sweeper
 from penstock.engine.services.tidy import Tidier
 from penstock.engine.worker.figures import Figures
-from penstock.formats.writing.registry import FORMATS
 from penstock.guards import sandbox
 from penstock.guards.call_limits import CallLimiter
 from penstock.guards.children import ChildPool
@@ -82,7 +83,7 @@ from penstock.model.text.redaction import register_secret
 from penstock.monitor.job_log import JobLog
 from penstock.monitor.outbox import NotificationOutbox
 from penstock.monitor.service import MetricRetention, Monitor
-from penstock.pipelines.registry import PIPELINES
+from penstock.pipelines.registry import PIPELINES, known_pipelines
 from penstock.places.folder import FolderPlaces
 from penstock.places.ftp import FTP_PORTS, FtpPlaces
 from penstock.places.imap import IMAP_PORTS, ImapPlaces
@@ -128,7 +129,7 @@ class Addresses:
 
 @asynccontextmanager
 async def database_addresses(settings: Settings) -> AsyncIterator[Addresses]:
-    """The configured server, or the embedded one, started where nobody runs it yet."""
+    """The configured server, or the embedded one, started if it does not run yet."""
     if settings.database_url is not None:
         yield await configured_addresses(settings)
         return
@@ -165,8 +166,8 @@ class Prepared:
 
 
 async def prepare(settings: Settings, owner_dsn: str, *, shown: bool = False) -> Prepared:
-    """Migrate, and make sure there is an admin. ``shown``: a password that is made for the first
-    one will be shown to somebody."""
+    """Migrate, and make sure there is an admin. ``shown``: the new password of the first
+    one will be printed."""
     db = await Database(owner_dsn, settings.database_schema, name="penstock migrate", size=2).open()
     try:
         async with db.acquire() as conn:
@@ -196,7 +197,7 @@ async def open_runtime(
     # A stream keeps its child for as long as it lasts: one for every slot that may ingest.
     pools = _child_pools(settings)
     fetchers = {purpose: Fetcher(settings.fetch_exempt(purpose)) for purpose in FetchPurpose}
-    known = pipelines or {one.name: one for one in PIPELINES}
+    known = pipelines or known_pipelines(with_test_pipelines=settings.test_pipelines)
     sealer = sealer_of(settings)
     broker = BROKERS[settings.broker](owner_dsn, settings.database_schema, log, listens)
     traces, figures, calls = _measured_calls(settings, db)
@@ -234,7 +235,7 @@ async def open_runtime(
 
 def with_exports(runtime: Runtime) -> Runtime:
     """The runtime with a sender of exports, which needs most of it."""
-    sender = RuntimeExportSender(runtime, Writers(FORMATS, catalog_pieces))
+    sender = RuntimeExportSender(runtime, Writers(PRODUCT_FORMATS, catalog_pieces))
     return replace(runtime, ports={**runtime.ports, ExportSender: sender})
 
 
@@ -251,7 +252,8 @@ def _measured_calls(settings: Settings, db: Database) -> tuple[Traces, Figures, 
     traces = _traces(settings)
     figures = Figures(settings.worker_memory_mb * MEBIBYTE, histograms=settings.histograms)
     gate = SharedGate(StoredLimits(db, settings.provider_limits), get_logger())
-    return traces, figures, CallLimiter(settings.call_bounds, gate, _CallRecord(figures, traces))
+    record = figures if isinstance(traces, NoTraces) else _CallRecord(figures, traces)
+    return traces, figures, CallLimiter(settings.call_bounds, gate, record)
 
 
 class _CallRecord:
@@ -388,6 +390,7 @@ def background_services(runtime: Runtime) -> Sequence[Service]:
         AuditRetention(runtime),
         CallRetention(runtime),
         RobotsRetention(runtime),
+        PictureRetention(runtime),
         BulkService(runtime),
         Scheduler(runtime),
         Retention(runtime),

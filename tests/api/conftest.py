@@ -25,7 +25,7 @@ from penstock.engine.runtime import Runtime
 from penstock.model.outcomes import Done, Outcome
 from penstock.model.pipeline import Config, Item, Job, Pipeline, Row, RowBatch, Stage
 from penstock.model.ports import Context
-from penstock.pipelines.registry import PIPELINES
+from penstock.pipelines.registry import known_pipelines
 from penstock.settings import Settings
 from penstock.store.accounts import accounts, sessions
 from penstock.store.database import Database
@@ -100,7 +100,8 @@ def gate() -> Gate:
 async def runtime(
     settings: Settings, owner_dsn: str, db: Database, gate: Gate
 ) -> AsyncIterator[Runtime]:
-    pipelines = {one.name: one for one in (*PIPELINES, gate)}
+    known = known_pipelines(with_test_pipelines=settings.test_pipelines)
+    pipelines = {**known, gate.name: gate}
     async with open_runtime(settings, owner_dsn, name="test", pipelines=pipelines) as made:
         yield made
 
@@ -146,8 +147,8 @@ async def caller(app: FastAPI, db: Database) -> AsyncIterator[Caller]:
         ) -> httpx2.AsyncClient:
             async with db.acquire() as conn:
                 row = await accounts.ensure_org(conn, org, plan)
-                user = await accounts.ensure_user(conn, row["id"], email or f"{role}@{org}", role)
-                key = await accounts.create_key(conn, row["id"], user["id"])
+                user = await accounts.ensure_user(conn, row.id, email or f"{role}@{org}", role)
+                key = await accounts.create_key(conn, row.id, user.id)
             return await stack.enter_async_context(client_of(app, key))
 
         yield call
@@ -203,8 +204,8 @@ def person(db: Database) -> MakePerson:
         hashed = await hash_password(PASSWORD)
         async with db.transaction() as conn:
             org = await accounts.ensure_org(conn, email.partition("@")[2].lower())
-            user = await accounts.ensure_user(conn, org["id"], email, role)
-            await sessions.set_password(conn, user["id"], org["id"], hashed)
+            user = await accounts.ensure_user(conn, org.id, email, role)
+            await sessions.set_password(conn, user.id, org.id, hashed)
         return email
 
     return make

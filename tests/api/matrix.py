@@ -43,6 +43,7 @@ SEEN_BY = {
     "operation_id": {"viewer", "admin"},
     "letter_id": {"viewer", "admin"},
     "product_id": {"viewer", "colleague", "admin"},
+    "edit_id": {"viewer", "colleague", "admin"},
     "place": {"viewer", "colleague", "admin"},
     # By name, of the caller's own org: the admin's has another one.
     "name": {"viewer", "colleague"},
@@ -160,6 +161,11 @@ SENT: dict[str, dict[str, Any]] = {
         "json": {"source": "acme", "field": "brand", "word": "n.n.", "value": ""}
     },
     "DELETE /api/saved-values": {"params": {"source": "acme", "field": "brand", "word": "n.n."}},
+    "POST /api/jobs/{job_id}/links": {"json": {"decision": "accept"}},
+    "POST /api/product-links": {
+        "json": {"decision": "accept", "pairs": [{"productId": UNKNOWN, "otherId": UNKNOWN}]}
+    },
+    "PATCH /api/products/{product_id}": {"json": {"fields": {"title": "Other"}}},
     "POST /api/dead-letters/reprocess": {"json": {"all": True}},
     "POST /api/dead-letters/discard": {"json": {"all": True, "reason": "old"}},
     "POST /api/dead-letters/{letter_id}/discard": {"json": {"reason": "old"}},
@@ -180,6 +186,7 @@ SENT: dict[str, dict[str, Any]] = {
     "PATCH /api/notifications/{notification_id}": {"json": {"name": "other"}},
     "PUT /api/notifications/me": {"json": {"jobs": "failed"}},
     "PUT /api/jobs/{job_id}/watch": {"json": {"watched": True}},
+    "GET /api/jobs/{job_id}/column-values": {"params": {"column": "sku"}},
     "POST /api/monitor/alerts/{alert_id}/silence": {"json": {"minutes": 5}},
     "POST /api/webhooks": {"json": {"url": "http://127.0.0.1:9/hook"}},
     "PATCH /api/webhooks/{webhook_id}": {"json": {"description": "other"}},
@@ -222,6 +229,9 @@ CHANGES_NOTHING = {
     "POST /api/runs/preview": "it only reads",
     "POST /api/schedules/next-runs": "it only reads",
     "POST /api/feeds/{feed_id}/build": "it writes a copy of what is there",
+    "POST /api/jobs/{job_id}/links": "the job proposes no links",
+    # Its own test has two products.
+    "POST /api/product-links": "there are no such products",
     "POST /api/uploads": "it is a file once the last byte is there",
     "DELETE /api/uploads/{upload_id}": "what was no file yet is none",
     "DELETE /api/session": "a key has no session to end",
@@ -237,6 +247,7 @@ CHANGES_NOTHING = {
 }
 # Allowed, but this one is in no state for it.
 _REACHED = {
+    "POST /api/product-links": 404,
     "POST /api/connections/demo": 409,
     "POST /api/watchers/{watcher_id}/files/{watched_id}/retry": 409,
     "POST /api/connections/install": 422,
@@ -322,6 +333,7 @@ class World:
     clients: dict[str, httpx2.AsyncClient] = field(default_factory=dict)
     made: int = 0
     shop: str = ""
+    edit: str = ""
 
     async def open(self, caller: Caller) -> World:
         self.clients = {
@@ -373,7 +385,9 @@ class World:
         path = route.path
         for thing in route.things:
             kind = (
-                thing if thing in ("item", "place", "version") else KIND_FOR.get(route.name, thing)
+                thing
+                if thing in ("item", "place", "version", "edit_id")
+                else KIND_FOR.get(route.name, thing)
             )
             path = path.replace(f"{{{thing}}}", await MAKE[kind](self))
         return path
@@ -412,6 +426,8 @@ KIND_FOR = {
     "POST /api/jobs/{job_id}/items/{item}/choose": "ambiguous_job",
     "POST /api/jobs/{job_id}/items/fix": "done_job",
     "POST /api/jobs/{job_id}/edits/undo": "edited_job",
+    "PATCH /api/products/{product_id}": "new_product",
+    "POST /api/products/{product_id}/edits/{edit_id}/undo": "edited_product",
     "POST /api/jobs/{job_id}/enrich": "done_job",
     "POST /api/jobs/{job_id}/proposals/accept": "proposing_job",
     "POST /api/jobs/{job_id}/proposals/refuse": "proposing_job",
@@ -532,6 +548,27 @@ async def _product(world: World) -> str:
     return str(listed.json()["items"][0]["id"])
 
 
+async def _new_product(world: World) -> str:
+    world.made += 1
+    content = f"SKU;Title\nN-{world.made};Saw\n".encode()
+    await applied(world.clients["owner"], world.bench, content)
+    found = await world.clients["owner"].get("/api/products", params={"sku": f"N-{world.made}"})
+    return str(found.json()["items"][0]["id"])
+
+
+async def _edited_product(world: World) -> str:
+    product = await _new_product(world)
+    order = {"fields": {"title": "Other"}}
+    edited = await world.clients["owner"].patch(f"/api/products/{product}", json=order)
+    world.edit = str(edited.json()["editId"])
+    return product
+
+
+async def _edit(world: World) -> str:
+    """Of the product that was made before it."""
+    return world.edit
+
+
 async def _pictured(world: World) -> str:
     pictured = b"SKU;Title;Image\nP-1;Saw;http://10.0.0.1/saw.png\n"
     await applied(world.clients["owner"], world.bench, pictured)
@@ -573,26 +610,28 @@ async def _user(world: World) -> str:
     async with world.db.transaction() as conn:
         org = await accounts.ensure_org(conn, "acme")
         world.made += 1
-        user = await accounts.add_user(conn, org["id"], f"user-{world.made}@acme", "member")
-    return str(user["id"])
+        user = await accounts.add_user(conn, org.id, f"user-{world.made}@acme", "member")
+    return str(user.id)
 
 
 async def _key(world: World) -> str:
     async with world.db.transaction() as conn:
         owner = await accounts.find_user(conn, "member@acme")
-        key_id, _ = await accounts.add_key(conn, owner["org_id"], owner["id"])
+        assert owner is not None
+        key_id, _ = await accounts.add_key(conn, owner.org_id, owner.id)
     return str(key_id)
 
 
 async def _session(world: World) -> str:
     async with world.db.transaction() as conn:
         owner = await accounts.find_user(conn, "member@acme")
+        assert owner is not None
         made = await conn.fetchval(
             "INSERT INTO sessions (id, org_id, user_id, hash, idle_until, expires_at) VALUES"
             " (gen_random_uuid(), $1, $2, sha256(gen_random_uuid()::text::bytea),"
             "  now() + interval '1 hour', now() + interval '1 hour') RETURNING id",
-            owner["org_id"],
-            owner["id"],
+            owner.org_id,
+            owner.id,
         )
     return str(made)
 
@@ -714,6 +753,9 @@ MAKE: dict[str, Callable[[World], Awaitable[str]]] = {
     "operation_id": _operation,
     "letter_id": _letter,
     "product_id": _product,
+    "new_product": _new_product,
+    "edited_product": _edited_product,
+    "edit_id": _edit,
     "pictured": _pictured,
     "place": _place,
     "name": _profile,

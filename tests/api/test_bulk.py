@@ -235,7 +235,7 @@ async def test_a_job_that_an_abort_could_not_reach_is_let_go(
 async def principal_of(db: Database, email: str) -> int:
     async with db.acquire() as conn:
         org = await accounts.ensure_org(conn, "acme")
-        return int((await accounts.ensure_user(conn, org["id"], email, "member"))["id"])
+        return int((await accounts.ensure_user(conn, org.id, email, "member")).id)
 
 
 async def kept_by(db: Database, job: str) -> UUID | None:

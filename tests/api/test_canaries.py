@@ -28,7 +28,7 @@ from penstock.model.network.fetching import FetchPurpose
 from penstock.model.outcomes import Done, Outcome
 from penstock.model.pipeline import Config, Item, Job, Pipeline, Row, RowBatch, Stage, Traits, each
 from penstock.model.ports import Context, Receivers
-from penstock.pipelines.registry import PIPELINES
+from penstock.pipelines.registry import PIPELINES, TEST_PIPELINES
 from penstock.settings import Settings
 from penstock.store.database import Database
 from penstock.store.jobs import jobs
@@ -127,7 +127,7 @@ def settings(settings: Settings, canaries: Canaries, owner_dsn: str) -> Settings
 async def runtime(
     settings: Settings, owner_dsn: str, db: Database, canaries: Canaries
 ) -> AsyncIterator[Runtime]:
-    pipelines = {one.name: one for one in (*PIPELINES, Leaky(canaries))}
+    pipelines = {one.name: one for one in (*PIPELINES, *TEST_PIPELINES, Leaky(canaries))}
     async with (
         database_addresses(settings),
         open_runtime(settings, owner_dsn, name="test", pipelines=pipelines) as made,

@@ -188,3 +188,70 @@ async def test_what_cannot_be_edited(caller: Caller, bench: Bench) -> None:
         refused(await client.post(f"{path}/items/fix", json=bad), 422, "INVALID_PARAMETERS")
     refused(await other.post(f"{path}/edits/undo"), 404, "NOT_FOUND")
     refused(await client.post(f"{path}/edits/undo"), 409, "INVALID_STATE")
+
+
+async def products_of(bench: Bench) -> dict[str, Any]:
+    """Brands by SKU."""
+    async with bench.runtime.db.acquire() as conn:
+        rows = await conn.fetch("SELECT sku, data->>'brand' AS brand FROM products")
+    return {row["sku"]: row["brand"] for row in rows}
+
+
+async def test_an_undo_takes_back_the_products_of_the_edit(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    """Those it created, by edited rows and by rows beside them, and those it was the first to
+    change; but not those that another job changed since."""
+    known = b"SKU;Title;Price;Brand\nK-1;Known;1,00;First\n"
+    config = {"config": '{"intent": "merge", "source": "acme"}'}
+    await client.post("/api/jobs", files=file_of(known), data=config)
+    await bench.work()
+    content = (
+        b"SKU;Title;Price;Brand\nA-1;Hammer;9,9O;Acme\nA-2;Nagel;1O,50;\nA-3;Zange;4,50;\n"
+        b"K-1;Known;1,O0;Second\nA-5;Feile;2,O0;\n"
+    )
+    path = (await client.post("/api/jobs", files=file_of(content), data=config)).headers["location"]
+    await bench.work()
+    before = await products_of(bench)
+    assert before == {"K-1": "First", "A-3": None}
+    await edit(client, path, change=O_TO_0)
+    await bench.work()
+    assert await products_of(bench) == {
+        "K-1": "Second", "A-1": "Acme", "A-2": None, "A-3": None, "A-5": None,
+    }  # fmt: skip
+    other = b"SKU;Title;Price;Brand\nA-5;Feile;2,00;Later\n"
+    await client.post("/api/jobs", files=file_of(other), data=config)
+    await bench.work()
+    await client.post(f"{path}/edits/undo")
+    await bench.work()
+    assert await products_of(bench) == before | {"A-5": "Later"}
+    job = shaped(FullJob, await client.get(path))
+    assert (job.state, job.counters.done, job.counters.error) == ("done", 1, 4)
+    # A single fix is taken back in the same way, and can be made again.
+    for _ in range(2):
+        await client.patch(f"{path}/items/1", json={"input": {"Price": "9,90"}})
+        await bench.work()
+        assert "A-1" in await products_of(bench)
+        await client.post(f"{path}/edits/undo")
+        await bench.work()
+        assert await products_of(bench) == before | {"A-5": "Later"}
+    # The import itself can still be undone.
+    assert (await client.post(f"{path}/undo")).is_success
+    assert await products_of(bench) == {"K-1": "First", "A-5": "Later"}
+
+
+async def test_rows_that_ran_again_beside_an_edit_lose_their_products_too(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    content = b"SKU;Title;Price\nA;Hammer;1\nA;Mallet;2\nB;Saw;3\n"
+    path = await job_of(client, bench, content)
+    assert set(await products_of(bench)) == {"A", "B"}
+    change = {"kind": "set", "column": "SKU", "value": "C"}
+    await edit(client, path, select={"itemIds": [1]}, change=change)
+    await bench.work()
+    assert set(await products_of(bench)) == {"A", "B", "C"}
+    await client.post(f"{path}/edits/undo")
+    await bench.work()
+    assert set(await products_of(bench)) == {"A", "B"}
+    listed = shaped(EditList, await client.get(f"{path}/edits"))
+    assert [one.rows for one in listed.items] == [1]

@@ -14,6 +14,7 @@ import pytest
 from python_calamine import CalamineWorkbook
 from tests.api.conftest import Gate, file_of, refused, submit_noop
 from tests.api.test_items import all_items
+from tests.api.test_products import TOOLS, applied
 from tests.fixtures import Bench
 
 from penstock.app import exports
@@ -164,6 +165,24 @@ async def test_an_unknown_format_is_refused(client: httpx2.AsyncClient) -> None:
         await client.post(f"/api/jobs/{job}/export?format=pdf"), 422, "INVALID_PARAMETERS"
     )
     assert "csv" in problem.detail
+
+
+@pytest.mark.parametrize(
+    ("shop", "column", "delimiter"),
+    [("shopify", "Variant SKU", ","), ("prestashop", "Reference #", ";"), ("akeneo", "sku", ";")],
+)
+async def test_products_of_a_job_as_the_file_of_a_shop_system(
+    client: httpx2.AsyncClient, bench: Bench, shop: str, column: str, delimiter: str
+) -> None:
+    await applied(client, bench, b"SKU;Title\nX-1;Saw\n", source="saws")
+    job = await applied(client, bench, TOOLS, source="tools")
+    answer = await client.post(f"/api/jobs/{job}/export?format={shop}")
+    assert answer.status_code == 200, answer.text
+    assert f"{shop}.csv" in answer.headers["content-disposition"]
+    lines = list(csv.DictReader(io.StringIO(answer.text, newline=""), delimiter=delimiter))
+    assert sorted(line[column] for line in lines) == ["T-1", "T-2", "T-3"]
+    whole = await client.post(f"/api/jobs/{job}/export?format={shop}&which=all")
+    refused(whole, 422, "INVALID_PARAMETERS")
 
 
 ODD = (

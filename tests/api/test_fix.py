@@ -157,3 +157,46 @@ async def test_rows_run_again_by_the_error_they_ended_with(
         assert shaped(Reprocessed, answer).reprocessed == reopened
     await bench.work()
     assert shaped(FullJob, await client.get(path)).errors == {code: 1}
+
+
+async def test_a_fix_of_one_row_tells_nothing_of_the_speed(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    path = await _job(client, bench)
+    first = shaped(FullJob, await client.get(path)).progress
+    assert (first.rows_done, first.rows_run) == (3, 3)
+    await client.patch(f"{path}/items/2", json={"input": {"Bezeichnung": "Zange", "Preis": "4,50"}})
+    await bench.work()
+    again = shaped(FullJob, await client.get(path)).progress
+    assert (again.rows_done, again.rows_run) == (3, 1)
+    async with bench.runtime.db.acquire() as conn:
+        measured = await conn.fetch("SELECT total, error FROM job_metrics ORDER BY generation")
+    assert [tuple(row) for row in measured] == [(3, 1), (1, 0)]
+    # All rows again are all rows.
+    await client.post(f"{path}/reprocess", json={"scope": "job", "statuses": ["DONE"]})
+    await bench.work()
+    whole = shaped(FullJob, await client.get(path)).progress
+    assert (whole.rows_done, whole.rows_run) == (3, 3)
+
+
+async def test_errors_are_counted_alike_everywhere(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    rows = [
+        (n, "T" if n % 4 else "", "1,O0" if n % 5 == 0 else "1,00", "x" * (n % 3 == 0))
+        for n in range(1, 41)
+    ]
+    lines = "".join(f"E-{n};{title};{price};{gtin}\n" for n, title, price, gtin in rows)
+    content = f"SKU;Title;Price;GTIN\n{lines}".encode()
+    path = await _job(client, bench, content)
+    job = shaped(FullJob, await client.get(path))
+    listed = await all_items(client, path.rsplit("/", 1)[1], "statuses=ERROR&pageSize=100")
+    assert job.counters.error == len(listed) == sum(job.errors.values()) > 0
+    assert job.summary is not None
+    assert job.summary["invalid"] == job.counters.error
+    assert job.summary["valid"] + job.summary["invalid"] == job.counters.total == 40
+    wanted = {"format": "json", "which": "original-with-errors"}
+    export = await client.post(f"{path}/export", params=wanted)
+    assert len(export.json()) == job.counters.error
+    both = (await client.get("/api/jobs")).json()["items"][0]
+    assert both["counters"]["error"] == job.counters.error

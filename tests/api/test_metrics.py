@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from typing import Any
 
 import httpx2
@@ -16,6 +18,7 @@ from tests.monitor.test_service import monitor_of
 from penstock.api.monitor.prometheus import Exposition
 from penstock.api.monitor.schemas import WorkerPage
 
+PROMTOOL = shutil.which("promtool")
 _LABELS = r'([a-z_]+="([^"\\\n]|\\.)*",?)+'
 LINE = re.compile(rf"(?P<name>[a-z_:]+)(\{{{_LABELS}\}})? (?P<value>-?[0-9.e+-]+)")
 
@@ -93,6 +96,29 @@ async def test_the_queue_and_the_workers_are_measured(caller: Caller, bench: Ben
     (shown,) = workers
     assert (shown.id, shown.slots) == (worker.id, 5)
     assert shown.figures["totals"]["done"] == 30
+
+
+@pytest.mark.skipif(PROMTOOL is None, reason="promtool is missing: Debian's package `prometheus`")
+async def test_promtool_accepts_the_metrics(caller: Caller, bench: Bench) -> None:
+    """Prometheus' own checker, over figures of every kind: jobs, workers, histograms, calls."""
+    admin = await caller(role="admin")
+    await bench.submit("noop", {"items": 5, "failEvery": 2, "failHow": "retry", "failTimes": 1})
+    await bench.submit("noop", {"items": 30, "provider": "shop", "domain": 'a"b\\c'})
+    async with bench.worker() as worker:
+        while await worker.run_once():
+            pass
+        await bench.submit("noop", {"items": 3})
+        await monitor_of(bench.runtime, depth=0).run_once()
+
+        async def told() -> str:
+            text = (await admin.get("/metrics")).text
+            return text if "penstock_worker_provider_call_duration_seconds" in text else ""
+
+        text = await until(told, "the worker's histograms")
+    found = subprocess.run(
+        [str(PROMTOOL), "check", "metrics"], input=text, capture_output=True, text=True, timeout=60
+    )
+    assert (found.returncode, found.stdout + found.stderr) == (0, "")
 
 
 async def test_a_worker_that_says_nothing_yet_is_left_out(caller: Caller, db: Any) -> None:

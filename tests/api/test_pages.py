@@ -107,6 +107,30 @@ async def test_postings_are_searched_and_exported(caller: Caller, bench: Bench) 
     assert documents.json()[0]["salary"] == {"min": "50000", "max": "60000", "currency": "EUR"}
 
 
+async def test_pages_and_postings_are_deleted(caller: Caller, bench: Bench) -> None:
+    client, viewer, stranger = await caller(), await caller(role="viewer"), await caller("other")
+    for title in ("Fitter", "Welder"):
+        await _posting(bench, title, "Berlin")
+    fitter, welder = shaped(PostingPage, await client.get("/api/postings")).items
+    places = (f"/api/postings/{fitter.id}", f"/api/pages/{welder.page_id}")
+    for path in places:
+        refused(await viewer.delete(path), 403, "INSUFFICIENT_PERMISSIONS")
+        refused(await stranger.delete(path), 404, "NOT_FOUND")
+        assert (await client.delete(path)).json() == {"id": path.rpartition("/")[2]}
+        refused(await client.delete(path), 404, "NOT_FOUND")
+    # The page of the first stays, and the posting of the second goes with its page.
+    assert shaped(PostingPage, await client.get("/api/postings")).items == []
+    [left] = shaped(PagePage, await client.get("/api/pages")).items
+    assert left.id == fitter.page_id
+    async with bench.runtime.db.acquire() as conn:
+        refs = await conn.fetch("SELECT owner FROM blob_refs")
+        audited = await conn.fetch("SELECT action, target FROM audit ORDER BY id")
+    assert [row["owner"] for row in refs] == [f"{left.id}:1"]
+    assert [(row["action"], row["target"]) for row in audited[-2:]] == [
+        ("posting.delete", f"posting:{fitter.id}"), ("page.delete", f"page:{welder.page_id}"),
+    ]  # fmt: skip
+
+
 async def _posting(bench: Bench, title: str, place: str) -> None:
     page_id = new_id()
     page = KeepPage(

@@ -13,6 +13,7 @@ from tests.fixtures import Bench
 from penstock.api.jobs.pending import PendingPage, PendingRow
 from penstock.settings import Settings
 from penstock.store.database import Database
+from penstock.store.jobs import pending
 
 SPREAD = """
 UPDATE job_items SET updated_at = timestamptz '2026-01-01'
@@ -197,6 +198,42 @@ async def test_one_job_shows_its_open_rows_without_their_inputs(
     assert [row["rowNo"] for row in open_items["items"]] == [row["rowNo"] for row in listed]
     other = await caller("globex")
     refused(await other.get(f"/api/jobs/{job}/pending"), 404, "NOT_FOUND")
+
+
+async def test_open_rows_of_a_job_are_searched_by_their_labels(
+    client: httpx2.AsyncClient, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Page by page, in the same order, in steps of a few rows; other columns are not searched."""
+    monkeypatch.setattr(pending, "_LOOKED_AT", 3)
+    # Rows of one article number wait for each other.
+    lines = [f"A7,{'Red' if n % 3 else 'BLUE'} lamp 100% {n},Acme,secret" for n in range(1, 21)]
+    sent = "\n".join(["Artikelnummer,Bezeichnung,Marke,Notiz", *lines]).encode()
+    job_id = (await client.post("/api/jobs", files=file_of(sent))).json()["jobId"]
+    await bench.work(turns=2)
+
+    async def found(q: str, size: int = 2) -> list[int]:
+        rows: list[int] = []
+        after = ""
+        while True:
+            page = shaped(PendingPage, await client.get(
+                f"/api/jobs/{job_id}/pending", params={"q": q, "pageSize": size, "after": after}
+            ))  # fmt: skip
+            rows += [row.row_no for row in page.items]
+            if page.next is None:
+                return rows
+            after = page.next
+
+    assert await found("blue") == [3, 6, 9, 12, 15, 18]
+    assert await found("blue lamp 100% 1", 100) == [12, 15, 18]
+    assert await found("a7", 50) == list(range(1, 21))
+    assert await found("17") == [17]
+    assert await found("ACME", 7) == list(range(1, 21))
+    assert await found("secret") == await found("100_") == []
+    kept = shaped(PendingPage, await client.get(
+        f"/api/jobs/{job_id}/pending", params={"q": "blue", "pageSize": 2}
+    )).next  # fmt: skip
+    other = await client.get(f"/api/jobs/{job_id}/pending", params={"q": "red", "after": kept})
+    refused(other, 400, "INVALID_CURSOR")
 
 
 async def test_errors_of_items_say_their_category_source_and_next_try(

@@ -179,7 +179,7 @@ async def history(client: httpx2.AsyncClient, product: object, **query: Any) -> 
         query["after"] = page.next
 
 
-def told(change: ProductChange) -> tuple[str, str, int, bool, list[tuple[str, Any, Any]]]:
+def told(change: ProductChange) -> tuple[str, str, int | None, bool, list[tuple[str, Any, Any]]]:
     fields = [(one.field, one.before, one.after) for one in change.changes or ()]
     return (str(change.job_id), change.kind, change.row_no, change.undone_at is not None, fields)
 

@@ -57,6 +57,52 @@ async def test_bad_profiles_are_refused(caller: Caller) -> None:
     refused(await client.put("/api/profiles/x", content=b"x"), 415, "UNSUPPORTED_TYPE")
 
 
+async def test_errors_name_the_setting(caller: Caller) -> None:
+    client = await caller()
+    for body, place in (
+        ({"currency": "EURO"}, ["currency"]),
+        ({"weight_unit": "stone?"}, ["weight_unit"]),
+        ({"columns": {"A": {"target": "nonsense"}}}, ["columns", "A", "target"]),
+        ({"columns": {"A": {"target": "price", "currency": "x"}}}, ["columns", "A", "currency"]),
+        ({"columns": {"A": "sku", "B": "sku"}}, ["columns", "B", "target"]),
+        ({"required": ["nonsense"]}, ["required"]),
+        ({"strict": ["nonsense"]}, ["strict"]),
+        ({"values": {"nonsense": {"a": "b"}}}, ["values", "nonsense"]),
+        ({"price_guard": -1}, ["price_guard"]),
+    ):
+        answer = await client.put("/api/profiles/x?dryRun=true", json=body)
+        refused(answer, 422, "INVALID_CONFIG")
+        assert answer.json()["error"]["details"]["place"] == place, body
+
+
+async def test_a_profile_is_the_same_as_json_and_as_toml(caller: Caller) -> None:
+    """Nothing is saved by a check, and nothing is lost on the way there and back."""
+    client = await caller()
+    full: dict[str, Any] = {
+        "source": "acme", "decimal": "comma", "dates": "dmy", "currency": "EUR",
+        "weight_unit": "kg", "length_unit": "mm", "required": [], "strict": ["*"],
+        "contract": "freeze", "winner": "last", "key": "gtin", "price_guard": 12.5,
+        "values": {"availability.quantity": {"auslauf": "0", "folgt": ""}},
+        "rules": {"type": "object", "properties": {"brand": {"type": ["string", "null"]}}},
+        "columns": {
+            "Nr.": {"target": "identifiers.sku"}, "frei": {"target": None},
+            "weg": {"target": "ignore"},
+            "ab 10": {"target": "price.tiers.10", "currency": "EUR", "tax_included": False},
+            "Gewicht": {"target": "specifications.weight", "unit": "g", "decimal": "point"},
+        },
+    }  # fmt: skip
+    address, toml = "/api/profiles/acme?dryRun=true", "application/toml"
+    answer = await client.put(address, json=full)
+    first = shaped(ProfileShape, answer)
+    assert {name: answer.json()[name] for name in full if name != "columns"} == {
+        name: value for name, value in full.items() if name != "columns"
+    }
+    text = (await client.put(address, json=answer.json(), headers={"Accept": toml})).text
+    back = await client.put(address, content=text, headers={"Content-Type": toml})
+    assert shaped(ProfileShape, back) == first
+    refused(await client.get("/api/profiles/acme"), 404, "NOT_FOUND")
+
+
 async def test_profiles_are_an_orgs_own(caller: Caller) -> None:
     client, other, viewer = await caller(), await caller("other"), await caller(role="viewer")
     await client.put("/api/profiles/acme", json=BODY)

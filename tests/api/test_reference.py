@@ -15,6 +15,8 @@ from tests.api.conftest import client_of, refused
 
 from penstock.api.http.errors import STATUSES
 from penstock.api.openapi.errors import MEANINGS, OWN
+from penstock.model.monitor.checks import RUNBOOK_PATH, Thresholds, runbook_link
+from penstock.monitor.measure import camel
 
 
 @pytest.fixture
@@ -111,6 +113,20 @@ async def test_the_page_needs_nothing_from_elsewhere(
                 assert found.status_code == 200, link
                 assert found.headers["x-content-type-options"] == "nosniff"
         refused(await nobody.get("/docs/reference.py"), 404, "NOT_FOUND")
+
+
+async def test_alerts_link_to_sections_of_the_runbook(app: FastAPI) -> None:
+    async with client_of(app, None) as nobody:
+        answer = await nobody.get(RUNBOOK_PATH)
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    page = Links()
+    page.feed(answer.text)
+    assert page.inline == []
+    sections = {link.removeprefix("#") for link in page.found if link.startswith("#")}
+    assert sections <= page.ids
+    for name in (*Thresholds.names(), "status", "overload"):
+        assert runbook_link("", camel(name)).removeprefix("#") in page.ids
 
 
 async def test_what_is_written_in_descriptions_is_no_html(client: httpx2.AsyncClient) -> None:

@@ -120,6 +120,14 @@ async def test_products_and_results_go_to_a_place(
     [name] = [one for one in os.listdir(place) if one.startswith("job-")]
     lines = (place / name).read_bytes().splitlines()
     assert [orjson.loads(line)["sku"] for line in lines] == ["T-1", "T-2", "T-3"]
+    for what in ({}, {"what": "job", "jobId": job_id}):
+        made = await create(client, {"kind": "export", "format": "shopify", "to": to, **what})
+        assert (await run(client, bench, runtime, made)).state == "done"
+    for start in ("products-shopify-", "job-shopify-"):
+        [name] = [one for one in os.listdir(place) if one.startswith(start)]
+        assert name.endswith(".csv")
+        rows = list(csv.DictReader(io.StringIO((place / name).read_text(), newline="")))
+        assert sorted(row["Variant SKU"] for row in rows) == ["T-1", "T-2", "T-3"]
     # Its own watcher would take this one.
     loop = {"kind": "export", "to": to, "fileName": "{date}.in.csv"}
     order = {"name": "Loop", "cron": "@daily", "action": loop}

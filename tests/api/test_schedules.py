@@ -23,6 +23,7 @@ from penstock.api.schedules.schemas import (
     ScheduleRunPage,
     StartedRun,
 )
+from penstock.app.schedules import schedules
 from penstock.app.schedules.service import Scheduler, SchedulerConfig
 from penstock.engine.runtime import Runtime
 from penstock.guards.fetch import Fetcher
@@ -339,3 +340,64 @@ async def test_four_leaders_at_once_begin_each_run_once(
     assert len(runs) in (9, 12)
     assert {one["state"] for one in runs} == {"running"}
     assert len({one["job_id"] for one in runs}) == len(runs) == jobs
+
+
+async def test_a_clock_that_jumps_begins_each_due_time_once(
+    client: httpx2.AsyncClient, runtime: Runtime, db: Database
+) -> None:
+    """Two leaders, by the clock of the database: ten days ahead and back, then three hours back."""
+    async with serving(answering(body=CSV)) as seen:
+        url = f"http://127.0.0.1:{seen.port}/goods.csv"
+        order = file_schedule(url, cron="0 * * * *", timeZone="UTC", catchUp="once")
+        made = shaped(FullSchedule, await client.post("/api/schedules", json=order), 201)
+
+        async def at(hours: int) -> tuple[int, timedelta]:
+            """Runs that become due, and how long it is until the next."""
+            shift = timedelta(hours=hours)
+            leaders = [scheduler(runtime, shift=shift) for _ in range(2)]
+            added = sum(await asyncio.gather(*(one.run_once() for one in leaders)))
+            async with db.acquire() as conn:
+                wait = await conn.fetchval(
+                    "SELECT next_at - clock_timestamp() - $1 FROM schedules", shift
+                )
+            return added, wait
+
+        hour = timedelta(hours=1)
+        assert (await at(0))[0] == 0
+        # The clock is wrong by ten days, begins the newest missed run, and is corrected.
+        for hours, begun in ((240, 1), (0, 0), (1, 1), (2, 1), (3, 1)):
+            added, wait = await at(hours)
+            assert (hours, added, timedelta() < wait <= hour) == (hours, begun, True)
+        # Set back by three hours: the same due times come again.
+        for hours, begun in ((0, 0), (1, 0), (2, 0), (3, 0), (4, 1)):
+            added, wait = await at(hours)
+            assert (hours, added, timedelta() < wait <= hour) == (hours, begun, True)
+        # What was called missed by the wrong clock begins at its time; what it began does not.
+        assert [(await at(hours))[0] for hours in (239, 240, 241)] == [1, 0, 1]
+        runs = (await shown(client, made)).runs
+    assert len(runs) == len({run.due_at for run in runs})
+    async with db.acquire() as conn:
+        rows = await conn.fetch("SELECT job_id FROM schedule_runs WHERE state <> 'missed'")
+        jobs = await conn.fetchval("SELECT count(*) FROM jobs")
+    assert len({row["job_id"] for row in rows}) == len(rows) == jobs == 7
+
+
+async def test_the_clock_of_the_database_decides_when_a_schedule_is_due_first(
+    client: httpx2.AsyncClient, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not that of the process that creates or resumes it."""
+
+    class Wrong(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return datetime.now(tz) + timedelta(days=3)
+
+    monkeypatch.setattr(schedules, "datetime", Wrong)
+    order = file_schedule("http://127.0.0.1:9/x.csv", cron="0 * * * *", timeZone="UTC")
+    made = shaped(FullSchedule, await client.post("/api/schedules", json=order), 201)
+    for _ in range(2):
+        async with db.acquire() as conn:
+            wait = await conn.fetchval("SELECT next_at - clock_timestamp() FROM schedules")
+        assert timedelta() < wait <= timedelta(hours=1)
+        for verb in ("pause", "resume"):
+            shaped(FullSchedule, await client.post(f"/api/schedules/{made.id}/{verb}"))

@@ -73,7 +73,7 @@ async def test_a_wrong_password_and_an_unknown_user_get_the_same_answer(
     async with db.transaction() as conn:
         await conn.execute("UPDATE users SET disabled_at = now() WHERE email = 'off@acme'")
         org = await accounts.ensure_org(conn, "acme")
-        await accounts.ensure_user(conn, org["id"], "keyed@acme", "member")
+        await accounts.ensure_user(conn, org.id, "keyed@acme", "member")
     client = await browser()
     first = await try_to_sign_in(client, password=WRONG)
     refused(first, 401, "AUTHENTICATION_FAILED")
@@ -121,7 +121,7 @@ def test_passwords_are_kept_as_argon2id_at_its_usual_cost() -> None:
     spec.loader.exec_module(real)
     kept = real._hasher.hash(PASSWORD)
     assert kept.startswith("$argon2id$v=19$m=65536,t=3,p=4$")
-    assert extract_parameters(real._NOBODY) == extract_parameters(kept)
+    assert extract_parameters(real._UNMATCHED) == extract_parameters(kept)
 
 
 async def test_failures_are_limited_per_account_known_or_not(

@@ -75,6 +75,44 @@ async def test_a_job_is_one_trace_from_the_request_to_the_call(
     assert (request.attributes or {})["method"] == "POST"
 
 
+def _trace(given: str) -> dict[str, str]:
+    return {"traceparent": given}
+
+
+async def test_the_trace_of_the_caller_is_continued(
+    client: httpx2.AsyncClient, bench: Bench, exporter: InMemorySpanExporter
+) -> None:
+    """request → job → slice in the caller's trace; a header that is malformed is ignored, and a
+    trace that the caller does not record is not recorded here either."""
+    trace_id, span_id = 0x0AF7651916CD43DD8448EB211C80319C, 0xB7AD6B7169203331
+    header = f"00-{trace_id:032x}-{span_id:016x}"
+    order = {"pipeline": "noop", "config": {"items": 1}}
+    jobs = {
+        given: UUID(
+            (await client.post("/api/jobs", json=order, headers=_trace(given))).json()["jobId"]
+        )
+        for given in (f"{header}-01", f"{header}-00", f"{header}-01-x", f"00-{0:032x}-{1:016x}-01")
+    }
+    await bench.work(*jobs.values())
+    await past_all(bench.runtime)
+    await JobLog(bench.runtime).run_once()
+    spans = exporter.get_finished_spans()
+    by_trace = {
+        known: {one.name: one for one in spans if one.context.trace_id == known}
+        for known in {one.context.trace_id for one in spans}
+    }
+    good, unsampled, *malformed = jobs.values()
+    assert set(by_trace) == {trace_id, *(one.int for one in malformed)}
+    found = by_trace[trace_id]
+    assert set(found) == {"request", "job", "slice"}
+    assert parent_of(found["request"]) == span_id
+    assert parent_of(found["job"]) == found["request"].context.span_id
+    assert parent_of(found["slice"]) == found["job"].context.span_id
+    assert (found["job"].attributes or {})["job"] == str(good)
+    assert str(unsampled) not in {(one.attributes or {}).get("job") for one in spans}
+    assert parent_of(by_trace[malformed[0].int]["request"]) is None
+
+
 def test_nothing_is_imported_where_traces_are_off() -> None:
     """A worker without the setting does not load the SDK, whether it is installed or not."""
     code = (

@@ -77,7 +77,7 @@ async def test_each_complete_file_becomes_one_job(
     client: httpx2.AsyncClient, root: Path, bench: Bench, db: Database
 ) -> None:
     watcher = await made(client, root, then="move")
-    assert (watcher.every_seconds, watcher.may_change, watcher.has_credentials) == (60, True, True)
+    assert (watcher.every_seconds, watcher.may_change, watcher.has_credentials) == (60, True, False)
     write(root / "goods.csv")
     write(root / "notes.txt")
     (root / "link.csv").symlink_to(root.parent.parent / "secret.csv")

@@ -69,9 +69,9 @@ class House:
             org = await accounts.ensure_org(conn, "acme", "standard")
             hashed = await hash_password(PASSWORD)
             for role in ROLES:
-                user = await accounts.ensure_user(conn, org["id"], f"{role}@acme.example", role)
-                await sessions.set_password(conn, user["id"], org["id"], hashed)
-                self.keys[role] = await accounts.create_key(conn, org["id"], user["id"])
+                user = await accounts.ensure_user(conn, org.id, f"{role}@acme.example", role)
+                await sessions.set_password(conn, user.id, org.id, hashed)
+                self.keys[role] = await accounts.create_key(conn, org.id, user.id)
 
     async def _clear_out(self) -> None:
         async with self.database() as conn:

@@ -73,6 +73,7 @@ async def test_from_sign_in_to_export_and_undo(
     await expect(page.get_by_role("dialog")).to_contain_text("33 products it made will be removed")
     await page.get_by_role("button", name="Undo the import").click()
     await expect(page.get_by_text("33 products restored")).to_be_visible()
+    await expect(page.get_by_text("Undone", exact=True).first).to_be_visible()
 
 
 async def test_the_same_file_again_and_what_it_lacks(

@@ -8,6 +8,7 @@ import pytest
 from playwright.async_api import expect
 from tests.browser.conftest import SAMPLE, Visit
 from tests.browser.house import House
+from tests.browser.test_access import violations
 
 
 @pytest.fixture
@@ -102,6 +103,14 @@ async def test_rows_that_wait_are_tried_now(visit: Visit, house: House) -> None:
     await expect(rows.filter(has_text="next try")).to_have_count(38)
 
     await page.goto(f"/jobs/{job_id}?tab=pending")
+    chosen = page.get_by_role("checkbox", name=re.compile("^Select row"))
+    await page.get_by_label("Search in the rows").fill("17")
+    await expect(chosen).to_have_count(1)
+    await page.get_by_label("Search in the rows").fill("no such row")
+    await expect(page.get_by_text("No waiting row matches")).to_be_visible()
+    assert await violations(page) == []
+    await page.get_by_label("Search in the rows").fill("")
+    await expect(chosen).to_have_count(38)
     await page.get_by_role("checkbox", name="Select row 1", exact=True).check()
     await page.get_by_role("button", name="Select all 38 matching").click()
     await page.get_by_role("button", name="Try now").click()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from playwright.async_api import expect
+from playwright.async_api import Page, expect
 from tests.browser.conftest import Visit
 from tests.browser.house import House
 from tests.browser.test_access import violations
@@ -51,6 +51,7 @@ async def test_held_prices_are_accepted_and_links_shown(visit: Visit, house: Hou
     await link.click()
     await expect(page.get_by_role("heading", name="Possible matches")).to_be_visible()
     await expect(page.get_by_role("link", name="qtwo · QX-9")).to_be_visible()
+    await links_are_reviewed(page, other)
     await page.goto(f"/jobs/{job_id}")
     held = page.get_by_role("region", name="Rows held back")
     await expect(held).to_contain_text("2 rows are held back")
@@ -74,6 +75,35 @@ async def test_held_prices_are_accepted_and_links_shown(visit: Visit, house: Hou
         return bool(found["items"][0]["price"]["amount"] == "1000.00")
 
     await until(is_written, "the accepted price", timeout=30)
+
+
+async def links_are_reviewed(page: Page, job_id: str) -> None:
+    """Refused on the product, proposed again, accepted on the job, and shown with prices."""
+    proposed = page.get_by_role("list", name="Proposed links")
+    assert await violations(page) == []
+    await proposed.get_by_role("button", name="Refuse").click()
+    await expect(proposed).to_have_count(0)
+    await page.get_by_text("Refused links (1)").click()
+    await page.get_by_role("button", name="Propose again").click()
+    await expect(proposed).to_be_visible()
+    await page.goto(f"/jobs/{job_id}")
+    note = page.get_by_role("region", name="Proposed links").first
+    await expect(note).to_contain_text("1 product may be the same as in another source")
+    await note.get_by_role("button", name="Review links").click()
+    review = page.get_by_role("dialog", name="Links to other sources")
+    await expect(review.get_by_role("row").nth(1)).to_contain_text("−9.1 %")
+    assert await violations(page) == []
+    await review.get_by_role("checkbox", name="Choose Desk lamp and Lamp").check()
+    await review.get_by_role("button", name="Accept 1 link").click()
+    await expect(review).to_contain_text("All links of this job are decided")
+    await review.get_by_role("button", name="Close").last.click()
+    await expect(note).to_have_count(0)
+    await page.goto("/products?q=QX-9")
+    await page.get_by_role("link", name="Desk lamp").click()
+    linked = page.get_by_role("region", name="Linked products")
+    await expect(linked).to_contain_text("10.00 EUR")
+    await expect(linked).to_contain_text("Same GTIN")
+    assert await violations(page) == []
 
 
 async def test_admins_choose_the_key_that_sources_share(visit: Visit, house: House) -> None:

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.catalog.values.currencies import _WORDS, CODES, TOKEN
+from penstock.catalog.values.currencies import (
+    _ENGLISH_WORDS,
+    _WORDS,
+    CODES,
+    TOKEN,
+    _has_words,
+)
 
 
 def one_by_one(text: str) -> list[str]:
@@ -28,9 +34,17 @@ def one_by_one(text: str) -> list[str]:
 
 def _stands_alone(word: str, text: str, start: int, end: int) -> bool:
     before, after = text[start - 1 : start] if start else "", text[end : end + 1]
-    return not (word[0].isalpha() and before.isalpha()) and not (
-        word[-1].isalpha() and after.isalpha()
-    )
+    if _has_words(word[0]) and (before.isalpha() or _ends_abbreviation(text[:start])):
+        return False
+    if len(word) == 1 and word.isalpha() and re.match(r"\.[^\W\d_]", text[end:]):
+        return False
+    if word in _ENGLISH_WORDS and text[start + 1 : end] != word[1:]:
+        return False
+    return not (_has_words(word[-1]) and after.isalpha())
+
+
+def _ends_abbreviation(text: str) -> bool:
+    return text[-1:] == "." and text[-2:-1].isalpha()
 
 
 @pytest.mark.parametrize(
@@ -39,6 +53,7 @@ def _stands_alone(word: str, text: str, start: int, end: int) -> bool:
         ("392,59 €", ["€"]), ("€392.59", ["€"]), ("12.00 EUR", ["EUR"]), ("US$ 5", ["US$"]),
         ("5 kr.", ["kr."]), ("R$ 10", ["R$"]), ("eur 5 / usd 6", ["eur", "usd"]),
         ("7.903,31", []), ("M17x73 verzinkt", []), ("EUROPE 5", []),
+        ("M.R.P. ₹5", ["₹"]), ("of all 5", []), ("5 ALL", ["ALL"]),
     ],
 )  # fmt: skip
 def test_what_is_named(text: str, tokens: list[str]) -> None:

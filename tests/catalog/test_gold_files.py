@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from benchmarks import gold_headers
 from benchmarks.gold.case import GoldCase
 from benchmarks.gold.score import score
 from benchmarks.gold_files import CASES, score_case
@@ -33,3 +34,12 @@ def test_a_product_too_many_costs_cells() -> None:
 def test_truths_name_fields(one: GoldCase) -> None:
     assert one.truth
     assert score([], one.truth).cells == sum(map(len, one.truth))
+
+
+def test_columns_are_mapped_to_the_right_fields(capsys: pytest.CaptureFixture[str]) -> None:
+    found = gold_headers.score()
+    with capsys.disabled():
+        print(f"\ngold headers: precision {found.precision:.1%}, recall {found.recall:.1%}")
+    assert found.columns > 1_500
+    assert found.precision >= 0.98
+    assert found.recall >= 0.975

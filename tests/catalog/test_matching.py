@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import UUID
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,11 +13,12 @@ from penstock.catalog.products.matching import (
     MAX_LINKS,
     Candidates,
     Identifiers,
+    Match,
     identifiers_of,
     maker_key,
 )
 from penstock.catalog.values.gtin import check_digit
-from penstock.model.products import KnownProduct, LinkCandidate
+from penstock.model.products import KnownProduct, LinkCandidate, ProductName, ProductPair
 
 SOURCES = ("acme", "bolt", "file")
 GTINS = tuple(f"0{body}{check_digit(body)}" for body in ("400000000000", "400000000001"))
@@ -121,6 +124,59 @@ def test_a_match_inside_the_source_is_not_missed(
     )
     found = Candidates(source, known).match(row).product
     assert found == min(expected, key=lambda one: one.id, default=None)
+
+
+@given(
+    products(),
+    st.lists(few((None, *MAKERS)), min_size=8),
+    st.sets(st.tuples(few(range(8)), few(range(8)))),
+)
+def test_links_are_symmetrical_and_a_decided_pair_is_not_proposed(
+    known: list[KnownProduct], makers: list[str | None], pairs: set[tuple[int, int]]
+) -> None:
+    """Each product asks with its own identifiers; few enough that none is left out by a bound."""
+    decided: dict[ProductName, set[ProductName]] = {}
+    for one, other in ((known[a], known[b]) for a, b in pairs if max(a, b) < len(known)):
+        if one.source != other.source:
+            decided.setdefault(name_of(one), set()).add(name_of(other))
+            decided.setdefault(name_of(other), set()).add(name_of(one))
+    all_links = [
+        replace(link, decided=frozenset(decided.get(ProductName(link.source, link.source_id), ())))
+        for link in links_of(known, makers)
+    ]
+    proposed: dict[ProductName, set[ProductName]] = {}
+    for one, maker in zip(known, makers, strict=False):
+        asked = Identifiers(one.source_id, one.sku, one.gtin, maker)
+        others = [link for link in all_links if link.source != one.source]
+        found = Candidates(one.source, [one], None, others).links(asked, Match(one, "sourceId"))
+        names = [ProductName(link.product.source, link.product.source_id) for link in found]
+        assert len(set(names)) == len(names)
+        assert not set(names) & decided.get(name_of(one), set())
+        proposed[name_of(one)] = set(names)
+    for name, others_of in proposed.items():
+        for back in others_of:
+            # At its bound a product may leave some out.
+            assert name in proposed[back] or len(proposed[back]) == MAX_LINKS
+
+
+def name_of(one: KnownProduct) -> ProductName:
+    return ProductName(one.source, one.source_id)
+
+
+@given(st.tuples(st.text(), st.text()), st.tuples(st.text(), st.text()), st.integers(1, 9))
+def test_a_pair_has_one_id_in_either_order(
+    one: tuple[str, str], other: tuple[str, str], org_id: int
+) -> None:
+    first, second = ProductName(*one), ProductName(*other)
+    if first.source == second.source:
+        with pytest.raises(ValueError, match="two sources"):
+            ProductPair.of(first, second)
+        return
+    pair = ProductPair.of(first, second)
+    assert pair.id(org_id) == ProductPair.of(second, first).id(org_id)
+    assert pair.id(org_id) != pair.id(org_id + 1)
+    moved = ProductPair.of(ProductName(first.source, first.source_id + "x"), second)
+    assert pair.id(org_id) != moved.id(org_id)
 
 
 def test_numbers_that_each_shop_gives_out_itself_link_nothing() -> None:

@@ -18,6 +18,7 @@ from penstock.catalog.products.plan import Plan, compile_plan
 from penstock.catalog.products.row import NormalisedRow
 from penstock.catalog.profiles.profile import ColumnRule, Profile, from_proposal, from_toml
 from penstock.catalog.values.currencies import Rates, rates_on
+from penstock.catalog.values.readers import Style, reader
 
 DAY = date(2026, 11, 14)
 RATES = rates_on(
@@ -304,3 +305,20 @@ def test_how_many_a_price_is_for() -> None:
 def test_counts_of_pieces() -> None:
     rows = [["SKU", "MOQ"], ["A", "1000pcs"], ["B", "50 Stk."], ["C", "2 sets"]]
     assert [product["availability"]["minOrder"] for product in products(rows)] == [1000, 50, 2]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        ("identifier", "A  1", "A  1"),
+        ("identifier", " A 1 ", "A 1"),
+        ("identifier", "A\n1", "A 1"),
+        ("line", '="Bolt"', "Bolt"),
+        ("count", '="0012"', 12),
+        ("count", "'12", 12),
+    ],
+)
+def test_spaces_inside_identifiers_are_kept_and_formulas_of_texts_are_read(
+    kind: Any, text: str, expected: object
+) -> None:
+    assert reader(kind, Style())(text).value == expected

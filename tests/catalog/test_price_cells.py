@@ -109,3 +109,38 @@ def test_a_price_per_unit_is_not_divided_by_the_pack(
     product = one(price_amount=amount, specifications_pack=pack).product
     assert product["price"]["unit"] == unit
     assert product["price"].get("perUnit") == per_unit
+
+
+@pytest.mark.parametrize(
+    ("text", "currency", "amount", "read_as"),
+    [
+        ("75¢", None, "0.75", "USD"), ("99 Cent", "EUR", "0.99", "EUR"),
+        ("99 ct", "EUR", "0.99", "EUR"), ("99p", None, "0.99", "GBP"),
+        ("50 gr", "PLN", "0.50", "PLN"), ("80 коп.", None, "0.80", "RUB"),
+        ("12 zł 50 gr", None, "12.50", "PLN"), ("£12 10p", None, "12.10", "GBP"),
+    ],
+)  # fmt: skip
+def test_hundredths(text: str, currency: str | None, amount: str, read_as: str) -> None:
+    found = price(text, currency)
+    assert found is not None
+    assert (found.amount, found.currency) == (amount, read_as)
+
+
+@pytest.mark.parametrize("text", ["50 gr", "99 ct", "Two for $5", "zwei für 5 €"])
+def test_amounts_that_may_mean_something_else(text: str) -> None:
+    assert price(text) is None
+
+
+def test_a_colon_before_cents() -> None:
+    assert price("1 299:50 kr", "SEK") == Price("1299.50", "SEK")
+    assert price("299:50", "SEK") == Price("299.50", "SEK")
+    assert price("0:49") == Price("0.49")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["statt 29,99 € jetzt 19,99 €", "was 29,99 € now 19,99 €", "29,99 € teraz 19,99 €",
+     "29,99 € maintenant 19,99 €"],
+)  # fmt: skip
+def test_the_price_that_is_paid_now(text: str) -> None:
+    assert price(text) == Price("19.99", "EUR")

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.catalog.research.dedup import deduplicate
-from penstock.catalog.research.filters import OfferFilter
+from penstock.catalog.research.filters import OfferFilter, has_no_rate
 from penstock.catalog.research.merge import SourceOffer, merge_offers
 from penstock.catalog.research.ranking import WEIGHTS, score_of
 from penstock.catalog.research.regions import countries_of, is_in_region
@@ -121,7 +121,10 @@ def test_filters_say_why() -> None:
     dollars = {**good, "price": {"amount": "0.21", "currency": "USD"}}
     assert wanted.reason_against(dollars, RATES) is None
     unknown = {**good, "price": {"amount": "0.10", "currency": "SEK"}}
-    assert wanted.reason_against(unknown, RATES) == "price"
+    # There is no rate: it may fit, and is marked.
+    assert wanted.reason_against(unknown, RATES) is None
+    assert has_no_rate(unknown, "EUR", RATES)
+    assert wanted.reason_against({**good, "price": {}}, RATES) == "price"
     far = {**good, "supplier": {"name": "Acme", "location": "CN"}}
     assert wanted.reason_against(far, RATES) == "region"
     silent = {**good, "supplier": {"name": "Acme"}}
@@ -157,3 +160,21 @@ def test_merged_products_have_the_best_price_and_all_sources() -> None:
     assert merged.sources[0]["comparablePrice"] == {"amount": "2", "currency": "EUR"}
     assert merged.lineage["price.amount"][0] == "b: price"
     assert merged.sources[0]["matchedBy"] == ["gtin"]
+
+
+def test_offers_in_a_currency_without_a_rate_are_kept_and_marked() -> None:
+    strange = offer("a", "Bolt M8", gtin="4006381333931", price=3)
+    strange["price"]["currency"] = "XPF"
+    cheap = offer("b", "Bolt M9", gtin="4006381333948", price=2)
+    dear = offer("b", "Bolt M10", gtin="4006381333955", price=9)
+    without = {**offer("c", "Bolt M11", gtin="4006381333962"), "price": {}}
+    wanted = OfferFilter(price_max=Decimal(5), currency="EUR")
+    merged = merge_offers(
+        [SourceOffer(one) for one in (strange, cheap, dear, without)], "bolt", wanted, RATES
+    )
+    by_source = {one.sources[0]["source"]: one.sources[0] for one in merged.products}
+    assert set(by_source) == {"a", "b"}
+    assert by_source["a"]["noRate"]
+    assert "comparablePrice" not in by_source["a"]
+    assert "noRate" not in by_source["b"]
+    assert (merged.no_rate, merged.left_out) == ({"a": 1}, {"b": {"price": 1}, "c": {"price": 1}})

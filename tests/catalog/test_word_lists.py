@@ -57,7 +57,9 @@ def test_lists_are_read_once_and_cannot_be_changed() -> None:
         load("booleans")["yes"] = "no"  # type: ignore[index]
 
 
-@pytest.mark.parametrize("name", ["synonyms", "synonyms_extra_languages", "synonyms_europe"])
+@pytest.mark.parametrize(
+    "name", ["synonyms", "synonyms_extra_languages", "synonyms_europe", "synonyms_world"]
+)
 def test_synonyms_belong_to_fields(name: str) -> None:
     assert [target for target in load(name) if target not in BY_TARGET] == []
 

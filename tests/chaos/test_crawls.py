@@ -72,10 +72,11 @@ async def _requests_after_storing(crawler: Crawler, shops: list[Site]) -> list[s
 
 
 async def test_workers_are_killed_after_every_commit(crawler: Crawler, crew: Crew) -> None:
-    """What is committed is neither fetched nor extracted again; a page whose answer was on its way
-    when the worker died is fetched once more."""
+    """What is committed is neither fetched nor extracted again. Companies of one claim are worked
+    on side by side, so that the commit of one kills a worker whose other requests are on their
+    way: each lease that was lost then repeats one request at most."""
     async with sites("a", "b", "c") as shops:
-        _fill(shops, 5)
+        _fill(shops, 3)
         run_id = await crawler.start(plan_of(*shops), rate=20)
         deaths = 0
 
@@ -90,11 +91,16 @@ async def test_workers_are_killed_after_every_commit(crawler: Crawler, crew: Cre
         assert deaths >= 5
         assert await _requests_after_storing(crawler, shops) == []
         for site in shops:
-            assert list(dict.fromkeys(site.paths())) == [f"/p/{number}" for number in range(5)]
-            assert len(site.paths()) <= 5 + deaths
+            assert list(dict.fromkeys(site.paths())) == [f"/p/{number}" for number in range(3)]
+        lost = await crawler.rows(
+            "SELECT 1 FROM events WHERE event = 'worker.error' AND data->>'stage' = 'crawl'"
+        )
+        repeated = sum(len(site.paths()) for site in shops) - 9
+        print(f"{deaths} deaths, {len(lost)} leases lost in crawl, {repeated} requests repeated")
+        assert repeated <= len(lost)
         run = await crawler.look(run_id)
-        assert run.counts["ready"] == 15
-        assert len(await crawler.rows("SELECT 1 FROM products WHERE version = 1")) == 15
+        assert run.counts["ready"] == 9
+        assert len(await crawler.rows("SELECT 1 FROM products WHERE version = 1")) == 9
 
 
 @pytest.mark.parametrize("place", ["after_claim", "after_work", "before_commit"])

@@ -64,7 +64,9 @@ async def test_a_worker_is_killed_while_columns_are_judged(bench: Bench, crew: C
     assert abs(sku["distinct"] - _ROWS) < 0.2 * _ROWS
 
 
-@pytest.mark.parametrize("place", ["recall_before_commit", "recall_after_commit", "in_finish"])
+@pytest.mark.parametrize(
+    "place", ["cached_results_before_commit", "cached_results_after_commit", "in_finish"]
+)
 async def test_a_worker_is_killed_over_results_that_are_used_again(
     bench: Bench, crew: Crew, place: str
 ) -> None:

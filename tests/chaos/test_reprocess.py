@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-from typing import Any
 from uuid import UUID
 
 import pytest
@@ -24,9 +23,11 @@ from penstock.store.jobs import jobs
 STEPS = 30
 
 
-async def operation(ordeal: Ordeal, operation_id: UUID) -> Any:
+async def operation(ordeal: Ordeal, operation_id: UUID) -> store.OperationRow:
     async with ordeal.runtime.db.acquire() as conn:
-        return await store.get(conn, operation_id)
+        found = await store.get(conn, operation_id)
+    assert found is not None
+    return found
 
 
 async def test_killed_between_chunks_and_jobs_it_repeats_and_loses_nothing(
@@ -49,12 +50,12 @@ async def test_killed_between_chunks_and_jobs_it_repeats_and_loses_nothing(
     crew.start()
 
     async def done() -> bool:
-        return bool((await operation(ordeal, operation_id))["state"] == "done")
+        return bool((await operation(ordeal, operation_id)).state == "done")
 
     await until(done, "the operation to end", timeout=60)
     made = await operation(ordeal, operation_id)
-    assert (made["changed"], made["left_out"], made["failed"]) == (21, 0, 0)
-    assert (made["items"], made["items_left_out"]) == (12_200, 0)
+    assert (made.changed, made.left_out, made.failed) == (21, 0, 0)
+    assert (made.items, made.items_left_out) == (12_200, 0)
     ended = await ordeal.ended(large, *small, timeout=60)
     assert {(job["state"], job["generation"]) for job in ended} == {("done", 2)}
     reopened = "SELECT count(*) FROM history_items WHERE from_status = 'ERROR'"

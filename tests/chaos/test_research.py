@@ -145,18 +145,26 @@ async def latencies(research: Researcher, jobs: list[UUID]) -> dict[str, list[fl
     return found
 
 
+@pytest.mark.parametrize(
+    ("requests", "timed"), [(10, False), pytest.param(30, True, marks=pytest.mark.long)]
+)
 async def test_one_source_that_is_down_does_not_slow_the_others_down(
-    research: Researcher, shops: Sandbox, crew: Crew, monkeypatch: pytest.MonkeyPatch
+    research: Researcher,
+    shops: Sandbox,
+    crew: Crew,
+    monkeypatch: pytest.MonkeyPatch,
+    requests: int,
+    timed: bool,
 ) -> None:
     monkeypatch.setattr(sandbox_sources, "RATE", Rate(20, 40))
     await research.add_sources()
     crew.start()
     # Child processes start with the first answers.
     await ended(research, [await research.ask("Mug")], 60)
-    before = [await research.ask(f"a {n}") for n in range(1, 31)]
+    before = [await research.ask(f"a {n}") for n in range(requests)]
     await ended(research, before, 60)
     shops.faults.plan = FaultPlan(1.0, ("500",), shops=("xml",))
-    after = [await research.ask(f"e {n}") for n in range(1, 31)]
+    after = [await research.ask(f"e {n}") for n in range(requests)]
     await ended(research, after, 120)
     for job in after:
         summary = await research.summary(job)
@@ -168,4 +176,5 @@ async def test_one_source_that_is_down_does_not_slow_the_others_down(
     for name in ("sandbox-json", "sandbox-csv"):
         told = [statistics.quantiles(one[name], n=20)[-1] for one in (usual, now)]
         print(name, "p95 in ms before, and while another source is down:", told)
-        assert told[1] <= told[0] * 1.1 + 100
+        # Other tests beside it would be measured, too.
+        assert told[1] <= told[0] * 1.1 + 100 or not timed

@@ -11,7 +11,7 @@ from tests.chaos.journal import noop_of_this_process
 from penstock.cli.operate.process import SECONDS_TO_CLOSE, on_stop, watch_loop
 from penstock.engine.worker.loop import Worker
 from penstock.logs import configure_logging
-from penstock.pipelines.registry import PIPELINES
+from penstock.pipelines.registry import known_pipelines
 from penstock.settings import Settings
 from penstock.store.jobs.claims import Served
 from penstock.wiring import open_runtime
@@ -24,7 +24,7 @@ async def work() -> None:
     dsn = os.environ["PENSTOCK_TEST_OWNER_DSN"]
     name = f"worker {settings.database_schema} {os.getpid()}"
     lanes = os.environ.get("PENSTOCK_TEST_LANES")
-    pipelines = {**{one.name: one for one in PIPELINES}, **noop_of_this_process()}
+    pipelines = {**known_pipelines(with_test_pipelines=True), **noop_of_this_process()}
     async with (
         open_runtime(settings, dsn, name=name, pipelines=pipelines) as runtime,
         Worker(runtime, Served(lanes.split(",") if lanes else None)) as worker,

@@ -23,7 +23,7 @@ from penstock.engine.services.sweep import Sweeper
 from penstock.engine.settle import Settled, settle
 from penstock.engine.worker.loop import Worker
 from penstock.model.pipeline import Pipeline
-from penstock.pipelines.registry import PIPELINES
+from penstock.pipelines.registry import known_pipelines
 from penstock.settings import Settings
 from penstock.store.database import Database
 from penstock.wiring import open_runtime
@@ -44,7 +44,7 @@ def has_history() -> bool:
 async def runtime(
     settings: Settings, owner_dsn: str, db: Database, scripted: dict[str, Scripted]
 ) -> AsyncIterator[Runtime]:
-    known: dict[str, Pipeline] = {pipeline.name: pipeline for pipeline in PIPELINES}
+    known: dict[str, Pipeline] = known_pipelines(with_test_pipelines=True)
     async with open_runtime(
         settings, owner_dsn, name="test", pipelines={**known, **scripted}
     ) as made:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
+import typer
 from tests.cli.conftest import Cli, environment
 
 from penstock import __version__
+from penstock.cli import app
 
 HEAVY = ("pydantic", "asyncpg", "fastapi", "structlog", "uvicorn", "penstock.settings")
 
@@ -40,7 +43,7 @@ def test_every_command_explains_itself(lone_cli: Cli, command: str) -> None:
 
 def test_a_wrong_setting_is_named(lone_cli: Cli) -> None:
     said = lone_cli("jobs", "list", code=2, PENSTOCK_PORT="99999").stderr
-    assert said == "penstock: PENSTOCK_PORT: Input should be less than or equal to 65535.\n"
+    assert said == "penstock: PENSTOCK_PORT: must be at most 65535.\n"
 
 
 def test_settings_that_contradict_each_other_are_named(lone_cli: Cli) -> None:
@@ -121,3 +124,16 @@ def test_where_settings_come_from(lone_cli: Cli) -> None:
     assert settings["cors_origins"] == ("https://a,https://b", "penstock.toml")
     assert settings["claim_min"] == (1, "default")
     assert settings["database_url"] == ("**********", "file secret")
+
+
+def test_the_terminal_breaks_the_lines_of_help() -> None:
+    texts = [command.help or "" for group in _groups(app) for command in group.registered_commands]
+    assert len(texts) > 100
+    assert [text for text in texts if not text or "\n" in text.replace("\n\n", "")] == []
+
+
+def _groups(group: typer.Typer) -> Iterator[typer.Typer]:
+    yield group
+    for one in group.registered_groups:
+        assert one.typer_instance is not None
+        yield from _groups(one.typer_instance)

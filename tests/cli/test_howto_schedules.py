@@ -35,6 +35,10 @@ def test_the_page_about_schedules(cli: Cli, tmp_path: Path) -> None:
     assert cli.json("schedules", "run", made["id"])["scheduleId"] == made["id"]
     assert "is paused" in cli("schedules", "pause", made["id"]).stdout
     assert "is active" in cli("schedules", "resume", made["id"]).stdout
+    assert "catchUp     once" in cli("schedules", "show", made["id"]).stdout
+    noon = ("schedules", "next", "--cron", "0 12 * * *", "--time-zone", "Asia/Tokyo")
+    assert all(one.endswith(" 12:00:00+09:00") for one in cli(*noon).stdout.splitlines())
+    assert len(cli.json(*noon)["nextRuns"]) == 5
     refused = cli("schedules", "next", "--cron", "61 * * * *", code=2)
     assert "not allowed as minute" in refused.stderr
     cli("schedules", "add", "Other", "--cron", "@daily", code=2)
@@ -58,7 +62,7 @@ def test_the_page_about_feeds(cli: Cli, tmp_path: Path) -> None:
     said = run_page(cli, "feeds.md", 1, tmp_path)
     assert re.search(r"/feeds/[0-9a-f]{48}\.xml", said)
     [made] = cli.json("feeds", "list")
-    assert "0 products are in the feed." in cli("feeds", "check", made["id"]).stdout
+    assert "The feed has 0 products." in cli("feeds", "check", made["id"]).stdout
     rotated = cli.json("feeds", "rotate", made["id"])
     assert rotated["paths"]["xml"] not in said
     assert "is deleted" in cli("feeds", "delete", made["id"], "--yes").stdout

@@ -23,6 +23,7 @@ def test_a_targets_life(unserved_cli: Cli) -> None:
     listed = cli("notify", "list").stdout
     assert made["id"] in listed
     assert "hush" not in listed
+    assert "NAME" in listed.splitlines()[0]
     # No worker runs: it waits.
     tested = cli.json("notify", "test", made["id"], "--wait", "0")
     assert (tested["state"], tested["phase"]) == ("waiting", "test")

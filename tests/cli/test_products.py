@@ -271,5 +271,40 @@ def test_held_rows_are_accepted_and_links_shown(cli: Cli) -> None:
     assert "accepted 1" in cli("jobs", "accept", told["jobId"]).stdout
     [product] = cli.json("products", "list", "--sku", "HL-1")
     assert "bolt-held:HX-1 (same GTIN)" in cli("products", "show", product["id"]).stdout
+    [link] = cli.json("jobs", "links", told["jobId"])
+    assert (link["product"]["sku"], link["other"]["sku"], link["by"]) == ("HL-1", "HX-1", "gtin")
+    assert "bolt-held:HX-1" in cli("jobs", "links", told["jobId"], "--limit", "1").stdout
+    assert cli("jobs", "links", told["jobId"], "--accept").stdout == "accepted 1\n"
+    assert cli.json("jobs", "links", told["jobId"]) == []
+    assert "accepted" in cli("products", "links", "--source", "bolt-held").stdout
+    assert "bolt-held:HX-1 10.00 EUR" in cli("products", "show", product["id"]).stdout
+    pair = (product["id"], link["other"]["productId"])
+    assert cli("products", "link", *pair, "--decision", "undo").stdout == "The link is undone.\n"
+    assert cli.json("products", "links", "--source", "bolt-held") == []
     assert "GTIN" in cli("orgs", "set", "default", "--catalog-key", "gtin").stdout.upper()
     assert "none" in cli("orgs", "set", "default", "--catalog-key", "none").stdout
+
+
+def test_a_product_is_edited_listed_and_set_back(cli: Cli) -> None:
+    (cli.cwd / "edit.csv").write_text("SKU;Title;Brand;Price\nED-1;Hamer;Zed;9.90 EUR\n")
+    cli("extract", "edit.csv", "--intent", "merge", "--source", "edited")
+    [product] = cli.json("products", "list", "--sku", "ED-1")
+    said = cli(
+        "products", "edit", product["id"], "--set", "title=Hammer", "--set", "price.amount=8.50",
+        "--clear", "brand",
+    )  # fmt: skip
+    assert "title: Hamer → Hammer" in said.stdout
+    assert (
+        "cannot be edited" in cli("products", "edit", product["id"], "--set", "x=1", code=2).stderr
+    )
+    assert "FIELD=VALUE" in cli("products", "edit", product["id"], "--set", "title", code=2).stderr
+    cli("extract", "edit.csv", "--intent", "merge", "--source", "edited")
+    [kept] = cli.json("products", "list", "--edited", "--source", "edited", "--sort", "title")
+    assert (kept["title"], kept["brand"]) == ("Hammer", None)
+    assert cli.json("products", "list", "--not-edited", "--source", "edited") == []
+    assert "8.50 EUR" in cli("products", "prices", product["id"]).stdout
+    [edit, _] = cli.json("products", "history", product["id"])
+    assert "as edit" in cli("products", "history", product["id"]).stdout
+    cli("products", "undo-edit", product["id"], edit["editId"])
+    [back] = cli.json("products", "list", "--brand", "zed", "--source", "edited")
+    assert back["title"] == "Hamer"

@@ -34,7 +34,7 @@ def test_the_commands_of_the_page_work(cli: Cli, tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "It can be read: 0 files, 0 of them match." in done.stdout
-    assert "1 files found, 1 submitted, 0 skipped, 0 failed." in done.stdout
+    assert "1 file found, 1 submitted, 0 skipped, 0 failed." in done.stdout
     assert done.stdout.splitlines()[-1] == "goods.csv"
 
 
@@ -46,6 +46,7 @@ def test_a_watchers_life(cli: Cli, tmp_path: Path) -> None:
     cli = replace(cli, env={**cli.env, "PENSTOCK_WATCH_ROOTS": str(tmp_path)})
     made = cli.json("watchers", "add", "folder", tmp_path / "in", "--marker", "--every", "30")
     assert (made["test"]["matching"], made["everySeconds"]) == (1, 30)
+    assert not made["hasCredentials"]
     assert made["id"] in cli("watchers", "list").stdout
     failed = cli("watchers", "scan", made["id"], code=1).stdout
     assert "broken.csv: EMPTY_FILE" in failed

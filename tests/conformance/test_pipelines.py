@@ -32,7 +32,7 @@ from penstock.model.outcomes import Advance, Done, Fail, Outcome
 from penstock.model.pipeline import MAX_INLINE_ROWS, Item, Job, Pipeline, Row
 from penstock.model.states import ItemStatus
 from penstock.model.text.json_text import JsonText
-from penstock.pipelines.registry import PIPELINES
+from penstock.pipelines.registry import PIPELINES, TEST_PIPELINES
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "supplier.csv"
 PAGES = Path(__file__).parents[1] / "crawl" / "pages.json"
@@ -66,7 +66,7 @@ SAMPLES = {
 }
 
 # Those that somebody may submit: what the system makes itself has its own tests.
-SUBMITTED = [one for one in PIPELINES if not one.internal]
+SUBMITTED = [one for one in (*PIPELINES, *TEST_PIPELINES) if not one.internal]
 every_pipeline = pytest.mark.parametrize("pipeline", SUBMITTED, ids=lambda one: one.name)
 
 
@@ -83,7 +83,7 @@ async def sample_job(pipeline: Pipeline, ctx: TrialContext) -> Job:
 
 
 def test_names_are_unique() -> None:
-    names = [pipeline.name for pipeline in PIPELINES]
+    names = [pipeline.name for pipeline in (*PIPELINES, *TEST_PIPELINES)]
     assert len(names) == len(set(names))
 
 

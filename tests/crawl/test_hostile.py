@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 
+import psutil
 import pytest
 from tests.crawl.site import Reply, plan_of, product_page, sites
 from tests.crawl.support import Crawler
+from tests.fixtures import Bench
 
+from penstock.model.crawl.pages import CrawlSettings
 from penstock.settings import Settings
 
 pytestmark = pytest.mark.slow
@@ -52,6 +56,36 @@ async def test_each_fails_alone_and_others_are_extracted(crawler: Crawler) -> No
         for path, (_, code) in cases.items():
             allowed = {code} if code else {"NOTHING_EXTRACTED", "PAGE_UNREADABLE", None}
             assert codes[path] in allowed, (path, codes[path])
+
+
+@pytest.mark.parametrize(
+    "limit", [10 * _MEGABYTE, pytest.param(64 * _MEGABYTE, marks=pytest.mark.long)]
+)
+async def test_fifty_megabytes_of_nested_divs(crawler: Crawler, bench: Bench, limit: int) -> None:
+    """Sent whole: refused by the usual limit, or, where that is raised, read by child processes
+    within their bounds. A page of another company is extracted meanwhile."""
+    settings = bench.runtime.settings.model_copy(update={"crawl_max_page_bytes": limit})
+    ports = dict(bench.runtime.ports)
+    ports[CrawlSettings] = settings.crawl_settings
+    crawler.bench = Bench(replace(bench.runtime, settings=settings, ports=ports), bench.who)
+    deep = b"<html><body>" + b"<div>" * (50 * _MEGABYTE // 5)
+    before = psutil.Process().memory_info().rss
+    async with sites("deep", "fine") as [site, fine]:
+        site.pages["/deep"] = Reply(deep)
+        fine.pages["/fine"] = Reply(product_page("Lamp"))
+        run_id = await crawler.start(plan_of(site, fine), robots=False, kind="product")
+        await crawler.work(run_id, seconds=120)
+        run = await crawler.look(run_id)
+        codes = await crawler.codes(run_id)
+        assert run.status == "finished"
+        assert codes["/fine"] is None
+        small = limit < len(deep)
+        unread = {"PAGE_UNREADABLE", "NOTHING_EXTRACTED", "REQUIRED_MISSING"}
+        named = {"FETCH_TOO_LARGE"} if small else unread
+        assert codes["/deep"] in named
+    grown = (psutil.Process().memory_info().rss - before) / _MEGABYTE
+    print(f"limit {limit // _MEGABYTE} MB: {codes['/deep']}, {grown:.0f} MB more")
+    assert grown < 400
 
 
 async def test_a_robots_txt_of_ten_megabytes_is_read_in_part(crawler: Crawler) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.crawl.site import Reply, plan_of, posting_page, product_page, sites
 from tests.crawl.support import Crawler
 
+from penstock.app.undo import undo
 from penstock.model.text.json_text import from_json
 
 pytestmark = pytest.mark.slow
@@ -40,6 +43,44 @@ async def test_postings_are_written_changed_and_expired(crawler: Crawler) -> Non
         rows = await crawler.rows("SELECT * FROM postings ORDER BY url")
         assert "hamburg" in rows[0]["words"]
         assert [row["state"] for row in rows] == ["open", "expired"]
+
+
+async def test_undo_restores_postings(crawler: Crawler) -> None:
+    """In the reverse order of the runs: changed, expired and made ones."""
+    runtime = crawler.bench.runtime
+    shown = "SELECT title, words, data::text, state, version, job_id FROM postings ORDER BY url"
+
+    async def undone(run: Any, **more: Any) -> Any:
+        made = await undo(runtime, runtime.db.transaction, run.job.id, 10, **more)
+        counted = ("restored", "deleted", "postings", "refusedCount", "more")
+        return tuple(made[name] for name in counted)
+
+    async with sites() as [site]:
+        site.pages |= {
+            "/jobs/1": Reply(posting_page("Fitter")),
+            "/jobs/2": Reply(posting_page("Welder")),
+        }
+        first = await crawler.run(plan_of(site))
+        before = await crawler.rows(shown)
+        site.pages |= {
+            "/jobs/1": Reply(posting_page("Fitter", "Hamburg")),
+            "/jobs/2": Reply(b"", 410),
+            "/jobs/3": Reply(posting_page("Smith")),
+        }
+        second = await crawler.run(plan_of(site))
+        after = await crawler.rows(shown)
+        assert [(row["state"], row["version"]) for row in after] == [
+            ("open", 2), ("expired", 2), ("open", 1),
+        ]  # fmt: skip
+        # The later run first; what it would do is told without doing it.
+        assert await undone(first) == (0, 0, 0, 2, False)
+        assert await undone(second, dry_run=True) == (2, 1, 3, 0, False)
+        assert await crawler.rows(shown) == after
+        assert await undone(second) == (2, 1, 3, 0, False)
+        assert await crawler.rows(shown) == before
+        assert await undone(second) == (0, 0, 0, 0, False)
+        assert await undone(first) == (0, 2, 2, 0, False)
+        assert await crawler.rows(shown) == []
 
 
 async def test_pages_of_the_other_kind_are_named(crawler: Crawler) -> None:

@@ -13,7 +13,7 @@ from tests.fixtures import MakePrincipal
 
 from penstock.app import bulk, bulk_operations
 from penstock.app.bulk_operations import BulkConfig, BulkService, go_on
-from penstock.app.job_control import state_of
+from penstock.app.job_control import get_job, state_of
 from penstock.engine import ending, reprocess
 from penstock.engine.failpoints import Failpoints
 from penstock.model.bulk import BulkAction, JobFilter, percent
@@ -49,7 +49,9 @@ def start(tried: Tried) -> Start:
 
 async def shown(tried: Tried, operation_id: UUID) -> dict[str, Any]:
     async with tried.runtime.db.acquire() as conn:
-        return bulk.shape_of(await store.get(conn, operation_id))
+        row = await store.get(conn, operation_id)
+    assert row is not None
+    return bulk.shape_of(row)
 
 
 async def ran(tried: Tried, operation_id: UUID) -> dict[str, Any]:
@@ -68,7 +70,8 @@ async def audited(tried: Tried, target: str) -> list[str]:
 
 
 async def states(tried: Tried, *job_ids: UUID) -> list[str]:
-    return [state_of(await tried.job(job_id)) for job_id in job_ids]
+    async with tried.runtime.db.acquire() as conn:
+        return [state_of(await get_job(conn, job_id)) for job_id in job_ids]
 
 
 async def test_every_action(tried: Tried, start: Start) -> None:

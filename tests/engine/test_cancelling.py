@@ -115,4 +115,4 @@ async def test_the_leader_in_the_moment_of_a_beat(
         await ends(running)
     assert done, "it leads on"
     async with runtime.db.acquire() as conn:
-        assert await leaders.listed(conn) == []
+        assert await leaders.list_leaders(conn) == []

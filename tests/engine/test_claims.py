@@ -69,6 +69,25 @@ async def test_many_tiny_jobs_share_one_claim(tried: Tried) -> None:
     await tried.is_clean()
 
 
+async def test_a_stage_that_waits_for_many_answers_gets_as_many_items(
+    tried: Tried, script: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = await tried.send({"rows": 40})
+    async with tried.runtime.db.transaction() as conn:
+        # Slow items: a turn is too short for two.
+        await conn.execute("UPDATE job_stages SET avg_ms = 100000 WHERE job_id = $1", job_id)
+    async with tried.by_hand() as worker:
+        claimed = await worker._claim()
+        assert claimed is not None
+        assert len(claimed.items) == 1
+        stage = claimed.work.stage
+    monkeypatch.setattr(type(script), "items_at_once", {stage: 8})
+    async with tried.by_hand() as worker:
+        claimed = await worker._claim()
+        assert claimed is not None
+        assert len(claimed.items) == 8
+
+
 async def test_a_claim_holds_only_one_org_and_stage(tried: Tried, principal: Any) -> None:
     other = await principal("globex")
     await tried.send({"rows": 3})

@@ -38,9 +38,7 @@ async def letters(tried: Tried, job_id: UUID) -> list[Any]:
 
 async def groups(tried: Tried) -> dict[str, int]:
     async with tried.runtime.db.acquire() as conn:
-        return {
-            row["signature"]: row["open"] for row in await dead_letters.list_groups(conn, None, 100)
-        }
+        return {row.signature: row.open for row in await dead_letters.list_groups(conn, None, 100)}
 
 
 async def test_a_permanent_failure_is_kept_with_all_that_is_known(

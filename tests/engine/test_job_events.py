@@ -73,3 +73,16 @@ async def test_the_death_of_a_child_process_is_told(
     found = [from_json(row["data"]) for row in told]
     assert {"CHILD_CRASHED"} == {one["reason"] for one in found}
     assert {str(job_id)} == {one["jobId"] for one in found}
+
+
+async def test_a_job_is_created_before_it_starts(bench: Bench) -> None:
+    """Also if the claim began before the job was submitted, and waited for its turn."""
+    job_id = await bench.submit(config={"items": 1})
+    async with bench.runtime.db.acquire() as conn:
+        await conn.execute(
+            "UPDATE jobs SET created_at = now() + interval '1 second',"
+            " queued_at = now() + interval '1 second' WHERE id = $1", job_id,
+        )  # fmt: skip
+    await bench.work(job_id)
+    job = await bench.job(job_id)
+    assert job["created_at"] <= job["started_at"]

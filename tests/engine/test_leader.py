@@ -55,7 +55,7 @@ async def runs(service: Counting, more_than: int = 0) -> None:
 
 async def who_leads(runtime: Runtime) -> list[str]:
     async with runtime.db.acquire() as conn:
-        return [row["worker"] for row in await leaders.listed(conn)]
+        return [row.worker for row in await leaders.list_leaders(conn)]
 
 
 @pytest.fixture(autouse=True)

@@ -28,7 +28,7 @@ async def reconcile(tried: Tried) -> Reconciled:
 
 async def last_event(tried: Tried, job_id: UUID, event: str) -> bool:
     async with tried.runtime.db.acquire() as conn:
-        return any(row["event"] == event for row in await events.events_of(conn, job_id, 0, 1000))
+        return any(row.event == event for row in await events.events_of(conn, job_id, 0, 1000))
 
 
 # The limit

@@ -73,7 +73,9 @@ async def test_what_failed_runs_again_and_nothing_else(tried: Tried, script: Scr
     assert (job["state"], job["pending"], job["error"], job["generation"]) == ("queued", 2, 0, 2)
     assert (job["finished_at"], job["started_at"], job["percent"]) == (None, None, 75)
     async with tried.runtime.db.acquire() as conn:
-        assert (await store.get_job(conn, job_id))["errors"] is None
+        stored = await store.get_job(conn, job_id)
+    assert stored is not None
+    assert stored.errors is None
     (job,) = await tried.finish(job_id)
     assert (job["state"], job["done"], job["percent"]) == ("done", 8, 100)
     assert script.began == [(2, 0), (5, 0)]

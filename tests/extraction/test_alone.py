@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.extraction.support import ended, run_file, send_file
 from tests.fixtures import Bench
 
+from penstock.app.job_control import get_job
 from penstock.app.rows import fix
 from penstock.catalog.products.comparison import same_key
 from penstock.catalog.values.gtin import read_identifier
@@ -82,7 +83,8 @@ async def test_a_row_that_is_changed_later_is_compared_with_all(bench: Bench) ->
     job = await run_file(bench, content, intent="merge", **CONFIG)
     assert (await statuses(bench, job["id"]))[41] == ("ERROR", "REQUIRED_MISSING")
     given_cells = {"sku": "P-003", "title": "Late"}
-    row = await bench.job(job["id"])
+    async with bench.runtime.db.acquire() as conn:
+        row = await get_job(conn, job["id"])
     before = (await bench.items(job["id"], "row_no = 41"))[0]["input"]
     names = await fix.names_once_fixed(bench.runtime, row, from_json(before), given_cells)
     async with bench.runtime.db.transaction() as conn:

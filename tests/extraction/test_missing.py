@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
 import pytest
 from pydantic import ValidationError
 from tests.extraction.support import run_file
 from tests.fixtures import Bench
 
-from penstock.app.exports import ExportFilter, export_columns, export_rows, result_pages
+from penstock.app.exports import ExportFilter, export_pieces
+from penstock.app.job_control import get_job
 from penstock.app.undo import undo
+from penstock.formats.writing.text_formats import NdjsonWriter
 from penstock.pipelines.extraction.pipeline import ExtractionConfig
 
 ALL = b"sku,title,price\n" + b"".join(b"A%d,Thing %d,%d.00\n" % (n, n, n) for n in range(1, 6))
@@ -28,12 +31,13 @@ async def merge(bench: Bench, content: bytes, source: str = "acme", **config: An
 
 
 async def missing_list(bench: Bench, job: Any) -> list[Any]:
-    wanted = ExportFilter("missing")
-    lines: list[Any] = []
-    async for page in result_pages(bench.runtime.db.acquire, job["id"], job["total"], wanted):
-        assert len(export_columns(bench.runtime, job, wanted, page)) == 5
-        lines += [list(one.cells) for one in export_rows(wanted, (), page)]
-    return lines
+    async with bench.runtime.db.acquire() as conn:
+        stored = await get_job(conn, job["id"])
+    wanted, opened = ExportFilter("missing"), bench.runtime.db.acquire
+    pieces = export_pieces(bench.runtime, opened, stored, wanted, NdjsonWriter)
+    lines = b"".join([piece async for piece in pieces]).splitlines()
+    assert all(len(orjson.loads(line)) == 5 for line in lines)
+    return [list(orjson.loads(line).values()) for line in lines]
 
 
 async def test_what_is_missing_is_told_and_left_alone(bench: Bench) -> None:

@@ -8,6 +8,7 @@ from tests.extraction.support import item_problems, run_file
 from tests.fixtures import Bench
 
 from penstock.app.exports import ExportFilter, export_columns, export_rows, result_pages
+from penstock.app.job_control import get_job
 from penstock.app.rows import fix
 
 BROKEN = b'sku,title,price\nA1,Pen,1.50\nA2,Ruler\nA3,"Rubber,2.00\nA4,Glue,3.00,x\nA5,\0ink,4.00\n'
@@ -40,7 +41,8 @@ async def test_they_are_counted_and_exported(bench: Bench) -> None:
     assert counted["RAGGED_ROW"] == 1
     assert counted["UNBALANCED_QUOTE"] == 1
     wanted = ExportFilter("errors", ("DONE", "ERROR"))
-    row = await bench.job(job["id"])
+    async with bench.runtime.db.acquire() as conn:
+        row = await get_job(conn, job["id"])
     lines = []
     async for page in result_pages(bench.runtime.db.acquire, job["id"], 5, wanted):
         columns = export_columns(bench.runtime, row, wanted, page)

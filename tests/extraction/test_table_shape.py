@@ -67,6 +67,7 @@ def test_other_tables_are_not_transposed(rows: list[list[str]]) -> None:
     ("head", "headings"),
     [("Nr;Bezeichnung;Preis;Bestand", ("Werkzeuge", "Farben & Lacke")),
      ("Kod;Nazwa;Cena;Stan", ("Narzędzia", "Śruby")),
+     ("Réf;Désignation;Prix;Stock", ("Vis à bois DIN 7505", "Écrous DIN 934")),
      ("SKU;Name;Price;Stock", ("1. Hand tools", "2.1 Screws"))],
 )  # fmt: skip
 def test_headings_become_a_column(tmp_path: Path, head: str, headings: tuple[str, str]) -> None:

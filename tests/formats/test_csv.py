@@ -216,9 +216,12 @@ def test_a_limit_of_an_earlier_file_does_not_count_for_the_next(file: Path) -> N
     assert csv.field_size_limit() == before
 
 
-def test_ordinary_heads_pass() -> None:
+def test_ordinary_heads_pass(tmp_path: Path) -> None:
+    file = tmp_path / "file.csv"
     for content in (GERMAN.encode("cp1252"), GERMAN.encode("utf-16"), b"a\n1\n", b"x,\0\n1,\0\n"):
         check_head(content, len(content), "file.csv")
+        file.write_bytes(content)
+        assert isinstance(next(read_table(str(file), {}, LIMITS)), TableHead)
 
 
 @pytest.mark.parametrize(
@@ -377,3 +380,8 @@ def test_a_table_beside_another_is_told_of(file: Path) -> None:
     rows = "".join(f"L{n};Left;{n};;R{n};Right;{n}\n" for n in range(5))
     file.write_text("SKU;Name;Price;;SKU;Name;Price\n" + rows)
     assert "another table stands beside" in read(file).found["ambiguities"][0]
+
+
+def test_ctrl_z_at_the_end_is_not_a_row(file: Path) -> None:
+    file.write_bytes(b"sku,name\r\nA1,Mug\r\nA2,Cup\r\n\x1a")
+    assert read(file).rows == [["A1", "Mug"], ["A2", "Cup"]]

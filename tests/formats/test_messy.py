@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from benchmarks.messy.cases import CASES, PRODUCTS, Case
 from benchmarks.messy.hard_cases import HARD
+from benchmarks.messy.survey import SURVEY
 from benchmarks.messy_csv import DATA, Sample, collection, samples, score
 from benchmarks.messy_csv import penstock as our_reading
 from tests.formats.support import needs_data, read, refusal
@@ -17,7 +18,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "file.csv"
 
 
-@pytest.mark.parametrize("case", [*CASES, *HARD], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*CASES, *HARD, *SURVEY], ids=lambda case: case.name)
 def test_traits(file: Path, case: Case) -> None:
     file.write_bytes(case.content)
     assert read(file).table == case.table
@@ -25,7 +26,9 @@ def test_traits(file: Path, case: Case) -> None:
 
 def test_there_are_enough_of_them() -> None:
     assert len(CASES) >= 60
-    assert len({case.name for case in [*CASES, *HARD]}) == len(CASES) + len(HARD)
+    assert len({case.name for case in [*CASES, *HARD, *SURVEY]}) == len(CASES) + len(HARD) + len(
+        SURVEY
+    )
 
 
 @needs_data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,10 @@ from penstock.model.errors import BadInput
 
 def pid() -> int:
     return os.getpid()
+
+
+def has_imported(module: str) -> bool:
+    return module in sys.modules
 
 
 def die(number: int) -> None:

@@ -53,6 +53,23 @@ async def test_a_call_answers_from_another_process_that_is_used_again(pool: Chil
     assert await pool.call(child_work.pid) == first
 
 
+async def test_a_child_that_was_prepared_answers_the_first_call(pool: ChildPool) -> None:
+    before = psutil.Process().children()
+    pool.prepare(["colorsys"])
+    pool.prepare(["colorsys"])
+    [started] = set(psutil.Process().children()).difference(before)
+    assert await pool.call(child_work.pid) == started.pid
+    assert await pool.call(child_work.has_imported, "colorsys")
+
+
+async def test_a_closed_pool_prepares_nothing(tmp_path: Path) -> None:
+    pool = ChildPool(MEMORY, cpu_seconds=5, folder=tmp_path / "children")
+    await pool.close()
+    before = psutil.Process().children()
+    pool.prepare(["colorsys"])
+    assert psutil.Process().children() == before
+
+
 async def test_calls_run_beside_each_other_but_never_more_than_the_size(pool: ChildPool) -> None:
     pids = await asyncio.gather(*(pool.call(child_work.pid) for _ in range(50)))
     assert 1 <= len(set(pids)) <= 2

@@ -115,14 +115,14 @@ async def test_products_are_exported_in_bounded_pieces(
     await client.post("/api/jobs", files=file_of(orjson.dumps(rows), "saws.json"), data=merge)
     await bench.work()
     read: list[int] = []
-    whole = catalog.whole
+    documents = catalog.documents
 
     async def watched(*args: object) -> object:
-        found = await whole(*args)  # type: ignore[arg-type]
+        found = await documents(*args)  # type: ignore[arg-type]
         read.append(len(found[0]))
         return found
 
-    monkeypatch.setattr(catalog, "whole", watched)
+    monkeypatch.setattr(catalog, "documents", watched)
     answer = await client.post("/api/products/export", params={"format": "ndjson"})
     skus = {orjson.loads(line)["identifiers"]["sku"] for line in answer.content.splitlines()}
     assert skus == {f"S-{n}" for n in range(30)}
@@ -151,6 +151,6 @@ class TestWithoutTestPipelines:
         for config in ({}, {"standing": True}):
             answer = await client.post("/api/jobs", json={"pipeline": "noop", "config": config})
             problem = refused(answer, 422, "INVALID_PARAMETERS")
-            offered = {one.name for one in PIPELINES if not (one.internal or one.test_only)}
+            offered = {one.name for one in PIPELINES if not one.internal}
             assert problem.detail.endswith(f"Known: {', '.join(sorted({*offered, 'gate'}))}.")
             assert "noop" not in offered

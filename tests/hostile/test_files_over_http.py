@@ -91,8 +91,8 @@ async def innocent(front: Front, db: Database) -> AsyncIterator[Watched]:
 async def attacker(front: Front, db: Database) -> httpx2.AsyncClient:
     async with db.acquire() as conn:
         org = await accounts.ensure_org(conn, "attacker")
-        user = await accounts.ensure_user(conn, org["id"], "member@attacker", "member")
-        key = await accounts.create_key(conn, org["id"], user["id"])
+        user = await accounts.ensure_user(conn, org.id, "member@attacker", "member")
+        key = await accounts.create_key(conn, org.id, user.id)
     client = front.client()
     client.headers["Authorization"] = f"Bearer {key}"
     client.timeout = httpx2.Timeout(120)

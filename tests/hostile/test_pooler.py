@@ -44,7 +44,7 @@ def database(dsn: str, settings: Settings, *, pooled: bool, size: int = 20) -> D
 
 async def orgs_of(db: Database, count: int) -> list[int]:
     async with db.acquire() as conn:
-        return [(await accounts.ensure_org(conn, f"tenant{n}"))["id"] for n in range(count)]
+        return [(await accounts.ensure_org(conn, f"tenant{n}")).id for n in range(count)]
 
 
 async def foreign_rows(db: Database, org_ids: list[int], rounds: int) -> tuple[int, int]:
@@ -211,8 +211,8 @@ async def test_the_api_works_through_the_pooler(
     for org in ("north", "south"):
         async with db.acquire() as conn:
             row = await accounts.ensure_org(conn, org)
-            user = await accounts.ensure_user(conn, row["id"], f"m@{org}", "member")
-            keys[org] = await accounts.create_key(conn, row["id"], user["id"])
+            user = await accounts.ensure_user(conn, row.id, f"m@{org}", "member")
+            keys[org] = await accounts.create_key(conn, row.id, user.id)
     made: dict[str, set[str]] = {}
 
     async def use(org: str) -> None:

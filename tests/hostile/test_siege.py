@@ -132,11 +132,11 @@ async def _hostile_org(house: House, client: httpx2.AsyncClient) -> dict[str, An
     async with house.database() as conn:
         org = await accounts.ensure_org(conn, "hostile", "standard")
         for number in range(10):
-            user = await accounts.ensure_user(conn, org["id"], f"m{number}@hostile", "member")
-            keys.append(await accounts.create_key(conn, org["id"], user["id"]))
-        await conn.execute("UPDATE orgs SET shared_jobs = true WHERE id = $1", org["id"])
-        viewer = await accounts.ensure_user(conn, org["id"], "viewer@hostile", "viewer")
-        viewer_key = await accounts.create_key(conn, org["id"], viewer["id"])
+            user = await accounts.ensure_user(conn, org.id, f"m{number}@hostile", "member")
+            keys.append(await accounts.create_key(conn, org.id, user.id))
+        await conn.execute("UPDATE orgs SET shared_jobs = true WHERE id = $1", org.id)
+        viewer = await accounts.ensure_user(conn, org.id, "viewer@hostile", "viewer")
+        viewer_key = await accounts.create_key(conn, org.id, viewer.id)
     content = b"sku,title,price\n" + b"".join(
         b"%d,Thing number %d,%d\n" % (n, n, n) for n in range(20_000)
     )

@@ -118,7 +118,8 @@ async def test_other_letters_that_fold_alike_somewhere_name_no_account(
     async with db.acquire() as conn:
         assert await accounts.find_user(conn, spelled) is None
         found = await accounts.find_user(conn, "ADMIN@Acme")
-    assert found["email"] == "admin@acme"
+        assert found is not None
+    assert found.email == "admin@acme"
 
 
 def test_addresses_are_folded_once_and_alike() -> None:

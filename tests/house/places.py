@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,6 +21,16 @@ def files(root: Path, *patterns: str) -> Iterator[Path]:
 
 def source(root: Path = ROOT) -> Path:
     return root / "src" / "penstock"
+
+
+def parsed(path: Path) -> ast.Module:
+    """The syntax tree of a file, which several rules look at."""
+    return _parsed(path.read_text("utf-8"))
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> ast.Module:
+    return ast.parse(text)
 
 
 def lines_of(path: Path) -> list[str]:

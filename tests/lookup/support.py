@@ -54,7 +54,8 @@ class Catalog:
                 names = identifiers_of(one)
                 await conn.execute(
                     "INSERT INTO products (id, org_id, source, source_id, sku, gtin, data, job_id,"
-                    " row_no) VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, 1)",
+                    " row_no, maker, words) VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, 1,"
+                    " maker_key($7::jsonb), title_words($7::jsonb->>'title'))",
                     new_id(), self.bench.who.org_id, source, one["sourceId"], names.sku,
                     names.gtin, to_json({**one, "source": source}), new_id(),
                 )  # fmt: skip

@@ -22,7 +22,7 @@ from penstock.providers.sandbox.server import Sandbox
 from penstock.providers.sandbox.sources import offers
 from penstock.settings import Settings
 from penstock.store.accounts.audit_log import Caller
-from penstock.store.sources.sources import add_source, seal_credentials
+from penstock.store.sources.sources import add_source, credentials
 
 pytestmark = pytest.mark.slow
 
@@ -50,7 +50,7 @@ async def add_sources(bench: Bench, shops: Sandbox) -> None:
     for told in configs_of(shops).values():
         document = read_document(to_json(told), is_toml=False)
         source_id = new_id()
-        sealed = seal_credentials(bench.runtime.sealer, source_id, document.credentials)
+        sealed = credentials.seal(bench.runtime.sealer, source_id, document.credentials)
         async with bench.runtime.db.transaction() as conn:
             who = bench.who
             await add_source(

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from penstock.model.monitor.last_hour import EndedJob, minutes, percentile, success_rate
+from penstock.model.monitor.last_hour import (
+    EndedJob,
+    minutes,
+    percentile,
+    row_success_rate,
+    success_rate,
+)
 
 NOW = datetime(2026, 1, 31, 12, 0, 30, tzinfo=UTC)
 
@@ -36,3 +42,10 @@ def test_percentiles_are_values_that_were_seen() -> None:
 def test_nothing_ended_is_no_success_rate() -> None:
     assert success_rate([]) is None
     assert success_rate([EndedJob(NOW, 1, 1), EndedJob(NOW, 0, 1, failed=True)]) == 0.5
+
+
+def test_rows_are_counted_not_jobs() -> None:
+    """A job that is done with half of its rows as errors is half a success."""
+    assert row_success_rate([]) is None
+    ended = [EndedJob(NOW, 10, 1, row_errors=5), EndedJob(NOW, 30, 1, row_errors=5)]
+    assert (success_rate(ended), row_success_rate(ended)) == (1.0, 0.75)

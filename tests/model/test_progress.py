@@ -54,3 +54,17 @@ def test_an_error_without_a_name_is_an_internal_one() -> None:
         "message": "no",
         "details": {"limit": 3},
     }
+
+
+def test_rows_that_had_ended_before_tell_nothing_about_the_speed() -> None:
+    """One row of a hundred was fixed, or ten of them: the others are no work of this run."""
+    told = describe(
+        percent=95, stage="extract", rows_done=95, rows_total=100, elapsed_ms=1000,
+        state="running", kept=90,
+    )  # fmt: skip
+    assert told["estimatedRemainingMs"] == 1000
+    assert (told["rowsDone"], told["rowsRun"]) == (95, 5)
+    first = describe(
+        percent=90, stage=None, rows_done=90, rows_total=100, elapsed_ms=5, state="running", kept=90
+    )
+    assert first["estimatedRemainingMs"] is None

@@ -91,6 +91,15 @@ def test_few_items_or_calls_say_nothing() -> None:
     assert failed(few) == []
 
 
+@pytest.mark.parametrize(
+    ("jobs", "severity"), [(JobFigures(0, 1), Severity.WARNING), (JobFigures(0, 20), "critical")]
+)
+def test_one_failed_job_wakes_nobody(jobs: JobFigures, severity: str) -> None:
+    (check,) = failed(replace(WELL, jobs=jobs))
+    assert (check.name, check.severity) == ("success_rate", severity)
+    assert check.message == "0% of the last hour's jobs succeeded; at least 90% should."
+
+
 def test_pipelines_and_providers_have_thresholds_of_their_own() -> None:
     limits = replace(
         LIMITS,
@@ -104,7 +113,7 @@ def test_pipelines_and_providers_have_thresholds_of_their_own() -> None:
     too_slow = replace(slow, duration_ms=600_001)
     (check,) = failed(replace(measured, pipelines={"crawl": too_slow}), limits)
     assert (check.key, check.scope) == ("duration_ms:crawl", "crawl")
-    assert "in crawl" in check.message
+    assert "Jobs of crawl took" in check.message
     for wrong in ("crawl=1", "crawl.depth=1", "crawl.duration_ms=soon"):
         with pytest.raises(ValueError, match=r"write|could not"):
             parse_overrides([wrong])

@@ -29,7 +29,8 @@ async def test_starts_and_ends_are_logged_once(bench: Bench, db: Database) -> No
         ("job.failed", str(failed)),
     ]
     done, gone = told[1], told[2]
-    assert (done["rows"], done["errors"], done["org"], done["provider"]) == (4, 1, "acme", "noop")
+    assert (done["rows"], done["errors"], done["org"], done["pipeline"]) == (4, 1, "acme", "noop")
+    assert "provider" not in done
     assert done["durationMs"] >= 0
     assert gone["code"] == "FILE_NOT_FOUND"
     async with db.acquire() as conn:

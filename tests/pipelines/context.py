@@ -12,11 +12,11 @@ from typing import Any, cast
 from uuid import UUID, uuid4
 
 import structlog
+from tests.reused_children import ReusedChildPool
 
 from penstock.blobs.local import LocalBlobs
 from penstock.catalog.products.matching import identifiers_of
 from penstock.guards.call_limits import CallLimiter
-from penstock.guards.children import ChildPool
 from penstock.guards.fetch import Fetcher
 from penstock.model.crawl.pages import Baseline, CrawlSettings, KnownPage, PageIndex
 from penstock.model.crawl.robots import RobotsRules
@@ -274,7 +274,7 @@ class TrialContext:
 
 @asynccontextmanager
 async def trial_context(folder: Path) -> AsyncIterator[TrialContext]:
-    children = ChildPool(1024 * 1024 * 1024, cpu_seconds=20)
+    children = ReusedChildPool(1024 * 1024 * 1024, cpu_seconds=20)
     try:
         yield TrialContext(LocalBlobs(folder), children)
     finally:

@@ -47,7 +47,7 @@ class Researcher:
             config = {**given, **changes}
             credentials = config.pop("credentials")
             source_id = new_id()
-            sealed = sources.seal_credentials(self.bench.runtime.sealer, source_id, credentials)
+            sealed = sources.credentials.seal(self.bench.runtime.sealer, source_id, credentials)
             who = self.bench.who
             async with self.bench.runtime.db.transaction() as conn:
                 assert await sources.add_source(

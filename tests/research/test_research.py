@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -9,6 +11,7 @@ from tests.fixtures import Bench
 from tests.research.support import Researcher
 
 from penstock.model.errors import BadInput, RateLimited
+from penstock.providers.sandbox import faults
 from penstock.providers.sandbox.faults import FaultPlan
 from penstock.providers.sandbox.server import Sandbox
 
@@ -185,3 +188,36 @@ async def test_bad_configs_are_refused_at_submit(research: Researcher) -> None:
     for config in ({"maxSeconds": 5}, {"priceRange": {"min": 5, "max": 1}}, {"nope": 1}):
         with pytest.raises(BadInput):
             await research.ask("Mug", **config)
+
+
+@pytest.mark.parametrize(
+    "seconds",
+    [5.0, pytest.param(65.0, marks=(pytest.mark.long, pytest.mark.timeout(200)))],
+)
+async def test_a_source_may_answer_late(
+    research: Researcher, sandbox: Sandbox, bench: Bench, monkeypatch: pytest.MonkeyPatch,
+    seconds: float,
+) -> None:  # fmt: skip
+    """Longer than its lease, and than items of other stages may work: the lease is extended, and
+    the source is asked once."""
+    runtime = bench.runtime
+    if seconds < 60:
+        assert runtime.settings.lock_cap_ms < seconds * 1000
+        changed = runtime.settings.model_copy(update={"item_timeout_ms": 4000})
+        research.bench = Bench(replace(runtime, settings=changed), bench.who)
+    monkeypatch.setattr(faults, "_SLOW_SECONDS", seconds)
+    sandbox.faults.plan = FaultPlan(1.0, ("slow",), count=1)
+    limits = {"timeoutSeconds": 300}
+    await research.add_sources("json", limits=limits)
+    began = time.monotonic()
+    job = await research.ask("Mug", maxSeconds=300)
+    await research.work(job, seconds=seconds + 60)
+    assert time.monotonic() - began >= seconds
+    summary = await research.summary(job)
+    [source] = summary["sources"].values()
+    assert (source["failed"], source["found"] > 0, summary["products"] > 0) == (None, True, True)
+    assert sandbox.stats.total.repeated == 0
+    async with bench.runtime.db.acquire() as conn:
+        [row] = await conn.fetch("SELECT max(crashes) AS c, max(attempts) AS n FROM job_items")
+        lost = await conn.fetchval("SELECT count(*) FROM events WHERE event = 'worker.error'")
+    assert (row["c"], row["n"], lost) == (0, 1, 0)

@@ -66,7 +66,7 @@ async def deliver(research: Researcher) -> None:
             # The jobs with a webhook, each of which sends one message in the end.
             unsent = await conn.fetchval(
                 "SELECT count(*) FROM research_requests r WHERE r.endpoint_id IS NOT NULL AND NOT"
-                " EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.stream_job = r.job_id)"
+                " EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.about_job = r.job_id)"
             )
         if not waiting and not unsent:
             return

@@ -42,7 +42,7 @@ class Shopper:
         who = who or bench.who
         known = next(one for one in PROVIDERS if one.key == provider)
         connection_id = new_id()
-        sealed = connections.seal_credentials(
+        sealed = connections.credentials.seal(
             bench.runtime.sealer, connection_id, CREDENTIALS[provider](shop)
         )
         async with bench.runtime.db.transaction() as conn:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
+import structlog
+from tests.engine.receiving import past_all
 from tests.fixtures import Bench
 from tests.shop_import.support import Shopper, sandbox
 
 from penstock.app.undo import undo
+from penstock.engine.services.retention import PictureRetention, PictureRetentionConfig
+from penstock.engine.services.tidy import Tidier, TidierConfig
 from penstock.model.text.json_text import from_json
+from penstock.monitor.job_log import JobLog
 from penstock.providers.sandbox.faults import FaultPlan
 from penstock.settings import Settings
+from penstock.store.catalog.pictures import url_hash
 from penstock.store.shops import connections
 
 pytestmark = pytest.mark.slow
@@ -53,6 +60,17 @@ async def test_products_and_pictures_arrive(shopper: Shopper, provider: str) -> 
     assert shopper.shops.stats.total.repeated == 0
 
 
+async def test_the_log_names_the_provider(shopper: Shopper) -> None:
+    job_id = await shopper.run(await shopper.connect("roastify"), "roastify")
+    await past_all(shopper.bench.runtime)
+    with structlog.testing.capture_logs() as lines:
+        await JobLog(shopper.bench.runtime).run_once()
+    started, ended = [line for line in lines if line.get("jobId") == str(job_id)]
+    assert (started["pipeline"], started["provider"]) == ("shop_import", "roastify")
+    assert (ended["provider"], ended["errors"]) == ("roastify", 0)
+    assert ended["images"] > 0
+
+
 async def test_a_second_import_changes_and_downloads_nothing(shopper: Shopper) -> None:
     connection = await shopper.connect("shopify")
     await shopper.run(connection, "shopify")
@@ -81,6 +99,30 @@ async def test_chosen_products_only(shopper: Shopper) -> None:
     async with shopper.bench.runtime.db.acquire() as conn:
         synced = await conn.fetchval("SELECT last_job FROM connections")
     assert synced != job_id
+
+
+async def test_a_failed_import_is_an_error_of_the_connection_until_one_succeeds(
+    shopper: Shopper,
+) -> None:
+    connection = await shopper.connect("shopify")
+
+    async def error() -> Any:
+        async with shopper.bench.runtime.db.acquire() as conn:
+            row = await connections.get_connection(conn, connection)
+        assert row is not None
+        return from_json(row.error)
+
+    shopper.shops.faults.plan = FaultPlan(1.0, ("expired",), ("shopify",))
+    for chosen in ({}, {"productIds": ["1"]}):
+        await shopper.run(connection, "shopify", **chosen)
+        found = await error()
+        assert found["code"] == "AUTHENTICATION_FAILED"
+        assert "credentials" in found["message"]
+        shopper.shops.faults.plan = FaultPlan(0.0)
+        job_id = await shopper.run(connection, "shopify", images=False)
+        assert await error() is None
+        shopper.shops.faults.plan = FaultPlan(1.0, ("expired",), ("shopify",))
+    assert (await shopper.bench.job(job_id))["state"] == "done"
 
 
 async def test_the_cursor_of_a_complete_import_is_saved_and_used(shopper: Shopper) -> None:
@@ -156,6 +198,43 @@ async def test_an_import_is_undone(shopper: Shopper) -> None:
     done = await undo(runtime, runtime.db.transaction, job_id, 10)
     assert (done["deleted"], done["refusedCount"]) == (5, 0)
     assert await shopper.products() == []
+
+
+async def test_pictures_of_undone_products_are_tidied(shopper: Shopper) -> None:
+    """Those that another product still uses stay, and so do young ones."""
+    runtime = shopper.bench.runtime
+    connection = await shopper.connect("shopify")
+    job_id = await shopper.run(connection, "shopify")
+    kept, *_ = await shopper.products()
+    urls = {image["url"] for image in from_json(kept["data"])["images"]}
+    pictures = await shopper.pictures()
+    assert urls < {row["url"] for row in pictures}
+    async with runtime.db.transaction() as conn:
+        # Changed since, so that undo leaves it alone.
+        await conn.execute("UPDATE products SET version = 9 WHERE id = $1", kept["id"])
+    await undo(runtime, runtime.db.transaction, job_id, 10)
+    assert await PictureRetention(runtime).run_once() == 0
+    assert await shopper.pictures() == pictures
+    retention = PictureRetention(runtime, PictureRetentionConfig(0, chunk=2))
+    assert await retention.run_once() == len(pictures) - len(urls)
+    assert {row["url"] for row in await shopper.pictures()} == urls
+    async with runtime.db.acquire() as conn:
+        refs = await conn.fetch("SELECT DISTINCT owner FROM blob_refs")
+    assert {row["owner"] for row in refs} == {url_hash(url) for url in urls}
+    blobs = [
+        key for row in pictures for key in (row["blob_key"], *from_json(row["thumbnails"]).values())
+    ]
+    needed = {
+        key for row in await shopper.pictures()
+        for key in (row["blob_key"], *from_json(row["thumbnails"]).values())
+    }  # fmt: skip
+    tidied = await Tidier(runtime, TidierConfig(orphan_hours=0)).run_once()
+    assert tidied.blobs == len(set(blobs) - needed) > 0
+    assert set(await runtime.blobs.keys("", 1000)) == needed
+    # The next import downloads them again.
+    again = await shopper.run(connection, "shopify")
+    assert from_json((await shopper.bench.job(again))["summary"])["errors"] == 0
+    assert len(await shopper.pictures()) == len(pictures)
 
 
 async def test_a_deleted_connection_ends_the_import(shopper: Shopper) -> None:

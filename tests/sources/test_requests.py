@@ -15,9 +15,9 @@ from uuid import uuid4
 
 import pytest
 from tests.providers.sandboxes import loopback_fetcher
+from tests.reused_children import ReusedChildPool
 
 from penstock.guards.call_limits import CallLimiter
-from penstock.guards.children import ChildPool
 from penstock.model.errors import NotAllowed, PermanentError, Unavailable
 from penstock.model.sources.config import SourceConfig
 from penstock.model.sources.search import OpenedSource, SearchQuery, SourceTools
@@ -61,7 +61,7 @@ async def serving(answer: Callable[[Request, Server], Response]) -> AsyncIterato
 
 @asynccontextmanager
 async def tools(folder: Path) -> AsyncIterator[SourceTools]:
-    children, limits = ChildPool(512 * 1024 * 1024, 20, folder=folder), CallLimiter()
+    children, limits = ReusedChildPool(512 * 1024 * 1024, 20, folder=folder), CallLimiter()
     async with loopback_fetcher() as fetcher:
         try:
             yield SourceTools(

@@ -231,9 +231,7 @@ def held_by(claimed: Claim) -> list[Held]:
 
 async def _member(conn: Any, org: str) -> Principal:
     row = await accounts.ensure_org(conn, org)
-    user = await accounts.ensure_user(conn, row["id"], f"member@{org}", "member")
-    found = await accounts.principal_of(
-        conn, await accounts.create_key(conn, row["id"], user["id"])
-    )
+    user = await accounts.ensure_user(conn, row.id, f"member@{org}", "member")
+    found = await accounts.principal_of(conn, await accounts.create_key(conn, row.id, user.id))
     assert found is not None
     return found

@@ -60,6 +60,10 @@ INSERT INTO saved_values (org_id, source, field, word, value, user_id)
 SELECT org_id, 'acme', 'title', 'w' || id, '', id FROM users;
 INSERT INTO export_templates (org_id, name, body, user_id)
 SELECT org_id, 't' || id, '{}', id FROM users;
+INSERT INTO product_links (id, org_id, source, source_id, other_source, other_source_id, state, by,
+                           user_id)
+SELECT gen_random_uuid(), u.org_id, 'acme', 'a' || n, 'bolt', 'b' || n, 'accepted', 'gtin', u.id
+FROM (SELECT min(id) AS id, org_id FROM users GROUP BY org_id) AS u, generate_series(1, 200) AS n;
 INSERT INTO job_edits (id, job_id, org_id, user_id, edited_by, selection, change)
 SELECT gen_random_uuid(), id, org_id, user_id, user_id, '{}', '{}' FROM jobs, generate_series(1, 5);
 INSERT INTO job_edit_rows (edit_id, row_no, job_id, org_id, before, after)
@@ -78,9 +82,12 @@ FROM dead_letters GROUP BY org_id, signature, user_id;
 INSERT INTO products (id, org_id, source, source_id, sku, gtin, data, job_id, row_no, updated_at)
 SELECT gen_random_uuid(), 1 + n % 50, 'file', 'id-' || n, 'S-' || n, lpad(n::text, 14, '0'),
        jsonb_build_object('title', 'Bolt no ' || n || ' of ' || n % 97,
+                          'price', jsonb_build_object('amount', (n % 999)::text),
                           'images', jsonb_build_array(jsonb_build_object('url', 'u' || n))),
        gen_random_uuid(), n, now() - n * interval '1 second'
 FROM generate_series(1, 20000) n;
+UPDATE products SET title_key = title_key(data->>'title'), maker = maker_key(data),
+    price_key = price_key(data->'price'->>'amount'), words = title_words(data->>'title');
 INSERT INTO product_changes (job_id, product_id, org_id, row_no, version, undone_at)
 SELECT job_id, id, org_id, row_no, 1, CASE WHEN row_no % 10 = 0 THEN now() END FROM products;
 INSERT INTO job_keys (job_id, row_no, key, org_id)
@@ -125,6 +132,9 @@ INSERT INTO group_counters (job_id, group_key, counter, org_id, value)
 SELECT id, 'g', 'done', org_id, 1 FROM jobs;
 INSERT INTO group_times (org_id, pipeline, stage, group_key, free_at)
 SELECT id, 'noop', 'stage1', 'g' || n, now() FROM orgs, generate_series(1, 20) n;
+INSERT INTO product_edits (id, org_id, product_id, user_id, changes)
+SELECT gen_random_uuid(), p.org_id, p.id, u.id, '[]'
+FROM products p JOIN (SELECT min(id) AS id, org_id FROM users GROUP BY org_id) AS u USING (org_id);
 INSERT INTO job_missing (job_id, source_id, org_id, product_id, unpublished)
 SELECT job_id, source_id, org_id, id, false FROM products;
 INSERT INTO result_cache (org_id, sha256, key, job_id, made_at)
@@ -193,6 +203,8 @@ INSERT INTO postings (id, org_id, page_id, company, url, title, words, data, lin
                       row_no)
 SELECT gen_random_uuid(), org_id, id, company, url, 'Fitter', 'fitter', '{}', '{}', job_id, 1
 FROM pages;
+INSERT INTO posting_changes (job_id, posting_id, org_id, row_no, version)
+SELECT job_id, id, org_id, 1, 1 FROM postings;
 INSERT INTO robots_rules (org_id, origin, user_agent, rules)
 SELECT 1 + n % 50, 'https://x' || n, 'Penstock', '{}' FROM generate_series(1, 2000) n;
 INSERT INTO audit (org_id, user_id, action, target)

@@ -11,7 +11,7 @@ from penstock.model.ids import new_id
 from penstock.model.ports import Connections
 from penstock.store.database import Database
 from penstock.store.shops import connections
-from penstock.store.shops.connections import NewConnection, StoredConnections, seal_credentials
+from penstock.store.shops.connections import NewConnection, StoredConnections
 
 TOKEN = "shpat_canary_0123456789"
 
@@ -21,7 +21,7 @@ async def stored(bench: Bench, sealer: Sealer) -> NewConnection:
     one = new_id()
     new = NewConnection(
         one, who.org_id, who.user_id, "shopify", "Demo", "https://demo.myshopify.com",
-        seal_credentials(sealer, one, {"token": TOKEN}),
+        connections.credentials.seal(sealer, one, {"token": TOKEN}),
     )  # fmt: skip
     async with bench.runtime.db.transaction() as conn:
         await connections.add_connection(conn, new)
@@ -57,12 +57,12 @@ async def test_credentials_are_sealed_again_with_the_newest_key(bench: Bench, db
     old, new = new_key(), new_key()
     made = await stored(bench, sealing(old))
     async with db.transaction() as conn:
-        changed, last = await connections.reseal(conn, sealing(new, old), None)
+        changed, last = await connections.credentials.reseal(conn, sealing(new, old), None)
         assert (changed, last) == (1, made.id)
-        assert await connections.reseal(conn, sealing(new, old), None) == (0, made.id)
-        assert await connections.newest_opens(conn, sealing(new))
+        assert await connections.credentials.reseal(conn, sealing(new, old), None) == (0, made.id)
+        assert await connections.credentials.newest_opens(conn, sealing(new))
         with pytest.raises(Waiting):
-            await connections.newest_opens(conn, sealing(old))
+            await connections.credentials.newest_opens(conn, sealing(old))
 
 
 async def test_a_deleted_connection_keeps_no_credentials(bench: Bench, db: Database) -> None:

@@ -12,7 +12,7 @@ from penstock.model.sources.config import SourceConfig
 from penstock.store.database import Database
 from penstock.store.research import secrets
 from penstock.store.sources import sources
-from penstock.store.sources.sources import StoredSources, seal_credentials
+from penstock.store.sources.sources import StoredSources
 
 CONFIG = SourceConfig(name="acme", url="https://api.example.com/x", mapping={"title": "name"})
 TOKEN = "a-token-that-is-long-enough"
@@ -24,7 +24,7 @@ def sealing(*keys: str) -> Sealer:
 
 async def test_a_job_opens_the_sources_of_its_own_org(bench: Bench, db: Database) -> None:
     sealer, source_id, who = sealing(new_key()), new_id(), bench.who
-    sealed = seal_credentials(sealer, source_id, {"token": TOKEN})
+    sealed = sources.credentials.seal(sealer, source_id, {"token": TOKEN})
     async with db.transaction() as conn:
         assert await sources.add_source(conn, source_id, who.org_id, who.user_id, CONFIG, sealed)
         again = (conn, new_id(), who.org_id, who.user_id, CONFIG, sealed)
@@ -44,18 +44,18 @@ async def test_a_job_opens_the_sources_of_its_own_org(bench: Bench, db: Database
 
 async def test_secrets_are_sealed_again_with_the_newest_key(bench: Bench, db: Database) -> None:
     old, new, source_id, who = new_key(), new_key(), new_id(), bench.who
-    sealed = seal_credentials(sealing(old), source_id, {"token": TOKEN})
+    sealed = sources.credentials.seal(sealing(old), source_id, {"token": TOKEN})
     async with db.transaction() as conn:
         await sources.add_source(conn, source_id, who.org_id, who.user_id, CONFIG, sealed)
         secret = await secrets.secret_of(conn, sealing(old), who.org_id)
         both = sealing(new, old)
-        assert await sources.reseal(conn, both, None) == (1, source_id)
-        assert await sources.reseal(conn, both, None) == (0, source_id)
+        assert await sources.credentials.reseal(conn, both, None) == (1, source_id)
+        assert await sources.credentials.reseal(conn, both, None) == (0, source_id)
         changed, last = await secrets.reseal(conn, both, None)
         assert changed == 1
         assert await secrets.reseal(conn, both, last) == (0, None)
         assert await secrets.secret_of(conn, sealing(new), who.org_id) == secret
-        for newest in (sources.newest_opens, secrets.newest_opens):
+        for newest in (sources.credentials.newest_opens, secrets.newest_opens):
             assert await newest(conn, sealing(new))
             with pytest.raises(Waiting):
                 await newest(conn, sealing(old))

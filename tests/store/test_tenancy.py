@@ -61,7 +61,7 @@ TENANT_TABLES = {
     *("bulk_operations", "passwords", "sessions", "sign_in_tries", "sign_in_networks"),
     *("webhook_endpoints", "webhook_deliveries", "webhook_streams", "event_cursors"),
     *("connections", "search_events"),
-    *("pages", "page_versions", "robots_rules", "postings"),
+    *("pages", "page_versions", "robots_rules", "postings", "posting_changes"),
     *("sources", "research_requests", "research_usage", "research_quotas", "job_pace"),
     "research_queries",
     *("org_secrets", "schedules", "schedule_runs"),
@@ -71,6 +71,7 @@ TENANT_TABLES = {
     *("alerts", "alert_silences", "notification_targets", "notifications"),
     *("job_watchers", "job_mail_settings"),
     *("job_edits", "job_edit_rows", "saved_values", "export_templates"),
+    *("product_links", "product_edits"),
 }
 
 

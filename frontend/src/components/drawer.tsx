@@ -1,6 +1,7 @@
 import { X } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
 import type { ReactNode } from "react";
+import { cn } from "../lib/cn";
 import { Button } from "./button";
 
 interface Props {
@@ -8,11 +9,12 @@ interface Props {
   onOpenChange: (open: boolean) => void;
   title: ReactNode;
   actions?: ReactNode;
+  wide?: boolean;
   children: ReactNode;
 }
 
 /** Beside the page, which stays as it is. */
-export function Drawer({ open, onOpenChange, title, actions, children }: Props) {
+export function Drawer({ open, onOpenChange, title, actions, wide, children }: Props) {
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
@@ -25,7 +27,10 @@ export function Drawer({ open, onOpenChange, title, actions, children }: Props) 
             event.preventDefault();
             (event.currentTarget as HTMLElement).focus();
           }}
-          className="slide-in fixed inset-y-0 right-0 z-50 flex w-full max-w-2xl flex-col border-l bg-surface shadow-xl outline-none"
+          className={cn(
+            "slide-in fixed inset-y-0 right-0 z-50 flex w-full flex-col border-l bg-surface shadow-xl outline-none",
+            wide ? "max-w-4xl" : "max-w-2xl",
+          )}
         >
           <header className="flex min-h-14 items-center gap-2 border-b px-5 py-2">
             <Radix.Title className="min-w-0 flex-1 truncate text-lg font-semibold">{title}</Radix.Title>

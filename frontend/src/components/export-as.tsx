@@ -2,6 +2,7 @@ import { Download } from "lucide-react";
 import { Fragment, useState } from "react";
 import { download } from "../lib/download";
 import { bytes } from "../lib/format";
+import { endingOf, SHOP_FORMATS } from "../lib/shop-formats";
 import { Button } from "./button";
 import { ErrorNote } from "./error-note";
 import { Menu, MenuItem, MenuLabel, MenuLine } from "./menu";
@@ -12,12 +13,15 @@ export function ExportAs({
   name,
   filter,
   more = [],
+  shops = false,
 }: {
   path: string;
   name: string;
   filter: Record<string, string>;
   /** Other shapes of the file, as Excel and CSV. */
   more?: { label: string; given: Record<string, string> }[];
+  /** Also as the files that shop systems import. */
+  shops?: boolean;
 }) {
   const [got, setGot] = useState<number | null>(null);
   const [error, setError] = useState<unknown>(null);
@@ -27,7 +31,7 @@ export function ExportAs({
     const given = Object.entries({ ...filter, ...also }).filter(([, value]) => value);
     try {
       const query = new URLSearchParams([...given, ["format", format]]);
-      await download(`${path}?${query}`, `${name}.${format}`, setGot);
+      await download(`${path}?${query}`, `${name}.${endingOf(format)}`, setGot);
     } catch (problem) {
       setError(problem);
     } finally {
@@ -48,6 +52,17 @@ export function ExportAs({
             {format.toUpperCase()}
           </MenuItem>
         ))}
+        {shops && (
+          <>
+            <MenuLine />
+            <MenuLabel>For shop systems</MenuLabel>
+            {SHOP_FORMATS.map(([format, label]) => (
+              <MenuItem key={format} onSelect={() => void fetchAs(format)} hint=".csv">
+                {label}
+              </MenuItem>
+            ))}
+          </>
+        )}
         {more.map((one) => (
           <Fragment key={one.label}>
             <MenuLine />

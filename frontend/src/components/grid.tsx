@@ -25,6 +25,8 @@ export interface GridColumn<R> {
   editable?: (row: R) => string | null;
   className?: (row: R) => string | undefined;
   align?: "right";
+  /** Stays in sight while the others are scrolled sideways. Only the first columns can. */
+  frozen?: boolean;
 }
 
 export interface GridHandle {
@@ -35,7 +37,7 @@ interface Props<R> {
   label: string;
   columns: GridColumn<R>[];
   rowCount: number;
-  /** What assistive technology is told; -1 where nobody knows. */
+  /** What assistive technology is told; -1 if the number is unknown. */
   ariaRowCount?: number;
   rowHeight: number;
   rowAt: (index: number) => R | undefined;
@@ -45,6 +47,9 @@ interface Props<R> {
   isSelected?: (row: R) => boolean;
   onEdit?: (row: R, column: string, text: string) => Promise<void>;
   onWidth?: (column: string, width: number) => void;
+  sort?: { column: string; down: boolean } | null;
+  /** The header of a column was chosen. */
+  onColumn?: (column: string) => void;
   onKey?: (event: KeyboardEvent, row: R | undefined) => boolean;
   /** A text was pasted while this cell has the focus. */
   onPaste?: (index: number, column: string, text: string) => void;
@@ -53,6 +58,10 @@ interface Props<R> {
 }
 
 const HEADER = 32;
+// The row of the header, for the focus.
+const TOP = -1;
+// Frozen columns take at most this share of the width.
+const MOST_FROZEN = 0.6;
 
 /** Any number of rows, few of them drawn. The arrow keys move one focus over all of them. */
 export function Grid<R>(props: Props<R>) {
@@ -60,6 +69,7 @@ export function Grid<R>(props: Props<R>) {
   const box = useRef<HTMLDivElement>(null);
   const id = useId();
   const [view, setView] = useState(400);
+  const [viewWidth, setViewWidth] = useState(1000);
   const [offset, setOffset] = useState(0);
   const [active, setActive] = useState({ row: 0, column: 0 });
   const [editing, setEditing] = useState(false);
@@ -69,6 +79,15 @@ export function Grid<R>(props: Props<R>) {
     [rowCount, rowHeight, view],
   );
   const width = columns.reduce((sum, column) => sum + column.width, 0);
+  const lefts = frozenLefts(columns, viewWidth * MOST_FROZEN);
+  const frozenWidth = lefts.length ? (lefts.at(-1) ?? 0) + (columns[lefts.length - 1]?.width ?? 0) : 0;
+  const frozen = (place: number) =>
+    place < lefts.length
+      ? {
+          className: cn("sticky z-[1]", place === lefts.length - 1 && "border-r border-line"),
+          style: { left: lefts[place] },
+        }
+      : null;
 
   const moveTo = useCallback(
     (wanted: number) => {
@@ -83,9 +102,13 @@ export function Grid<R>(props: Props<R>) {
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
-    const watch = new ResizeObserver(() => setView(element.clientHeight));
+    const measure = () => {
+      setView(element.clientHeight);
+      setViewWidth(element.clientWidth);
+    };
+    const watch = new ResizeObserver(measure);
     watch.observe(element);
-    setView(element.clientHeight);
+    measure();
     return () => watch.disconnect();
   }, []);
 
@@ -130,10 +153,9 @@ export function Grid<R>(props: Props<R>) {
     (row: number, column: number) => {
       setActive({ row, column });
       setEditing(false);
-      moveTo(scroll.showing(row, offset));
-      requestAnimationFrame(() =>
-        document.getElementById(`${id}-${row}-${column}`)?.focus({ preventScroll: true }),
-      );
+      if (row !== TOP) moveTo(scroll.showing(row, offset));
+      const place = row === TOP ? `${id}-h-${column}` : `${id}-${row}-${column}`;
+      requestAnimationFrame(() => document.getElementById(place)?.focus({ preventScroll: true }));
       const cell = document.getElementById(`${id}-h-${column}`);
       cell?.scrollIntoView?.({ block: "nearest", inline: "nearest" });
     },
@@ -158,7 +180,7 @@ export function Grid<R>(props: Props<R>) {
     const wide = columns.length - 1;
     const goes: Record<string, [number, number]> = {
       ArrowDown: [active.row + 1, active.column],
-      ArrowUp: [active.row - 1, active.column],
+      ArrowUp: [active.row === 0 && props.onColumn ? TOP : active.row - 1, active.column],
       ArrowRight: [active.row, active.column + 1],
       ArrowLeft: [active.row, active.column - 1],
       PageDown: [active.row + page, active.column],
@@ -169,7 +191,12 @@ export function Grid<R>(props: Props<R>) {
     const to = goes[event.key];
     if (to) {
       event.preventDefault();
-      focusActive(Math.max(0, Math.min(last, to[0])), Math.max(0, Math.min(wide, to[1])));
+      const lowest = active.row <= 0 && props.onColumn && event.key.startsWith("Arrow") ? TOP : 0;
+      focusActive(Math.max(lowest, Math.min(last, to[0])), Math.max(0, Math.min(wide, to[1])));
+    } else if (active.row === TOP && (event.key === "Enter" || event.key === " ")) {
+      event.preventDefault();
+      const column = columns[active.column];
+      if (column) props.onColumn?.(column.id);
     } else if (!row || event.ctrlKey) {
       return;
     } else if (event.key === "Enter") {
@@ -204,6 +231,7 @@ export function Grid<R>(props: Props<R>) {
         {columns.map((column, place) => {
           const here = active.row === index && active.column === place;
           const text = row === undefined ? null : (column.editable?.(row) ?? null);
+          const stays = frozen(place);
           return (
             <div
               key={column.id}
@@ -223,9 +251,10 @@ export function Grid<R>(props: Props<R>) {
               className={cn(
                 "flex shrink-0 items-center overflow-hidden px-2 text-sm -outline-offset-2",
                 column.align === "right" && "justify-end",
+                stays && ["bg-inherit", stays.className],
                 row && column.className?.(row),
               )}
-              style={{ width: column.width }}
+              style={{ width: column.width, ...stays?.style }}
             >
               {row === undefined ? (
                 <span className="shimmer h-2.5 w-2/3 rounded" />
@@ -267,13 +296,37 @@ export function Grid<R>(props: Props<R>) {
       }}
       tabIndex={-1}
       className={cn("relative overflow-auto outline-none [overflow-anchor:none]", props.className)}
+      style={{ scrollPaddingLeft: frozenWidth }}
     >
       <div style={{ height: scroll.contentHeight + HEADER, width, minWidth: "100%" }}>
-        <div className="sticky top-0 overflow-hidden" style={{ height: view, width, minWidth: "100%" }}>
-          <GridHeader id={id} columns={columns} height={HEADER} onWidth={props.onWidth} />
+        {/* Clipped, not hidden: a scroll container here would hold the frozen columns. */}
+        <div className="sticky top-0 overflow-clip" style={{ height: view, width, minWidth: "100%" }}>
+          <GridHeader
+            id={id}
+            columns={columns}
+            height={HEADER}
+            active={active.row === TOP ? active.column : null}
+            sort={props.sort}
+            frozen={frozen}
+            onFocus={(column) => setActive({ row: TOP, column })}
+            onColumn={props.onColumn}
+            onWidth={props.onWidth}
+          />
           {rows}
         </div>
       </div>
     </div>
   );
+}
+
+/** Where the frozen columns stay, as many of the first ones as fit into the width. */
+export function frozenLefts(columns: { width: number; frozen?: boolean }[], most: number): number[] {
+  const lefts: number[] = [];
+  let left = 0;
+  for (const column of columns) {
+    if (!column.frozen || left + column.width > most) break;
+    lefts.push(left);
+    left += column.width;
+  }
+  return lefts;
 }

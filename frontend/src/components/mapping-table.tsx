@@ -22,7 +22,7 @@ interface Props {
   onChange: (mapping: Mapping) => void;
 }
 
-const CUSTOM = "#custom";
+export const CUSTOM = "#custom";
 
 /** Each column of the file: what stands in it, what it fills, and how sure that is. */
 export function MappingTable({ columns, mapping, onChange }: Props) {
@@ -111,16 +111,23 @@ function Samples({ samples }: { samples: string[] }) {
   );
 }
 
-interface TargetProps {
-  column: MappedColumn;
+interface TargetProps<C extends { column: string }> {
+  column: C;
   value: string | null;
   fields: ProductField[];
   /** Another column fills the same field. */
   conflict: boolean;
-  onChange: (column: MappedColumn, value: string) => void;
+  onChange: (column: C, value: string) => void;
 }
 
-function TargetSelect({ column, value, fields, conflict, onChange }: TargetProps) {
+/** The field that a column fills; `CUSTOM` where it fills none. */
+export function TargetSelect<C extends { column: string }>({
+  column,
+  value,
+  fields,
+  conflict,
+  onChange,
+}: TargetProps<C>) {
   const tier = TIER.exec(value ?? "");
   const known = value === null || value === "ignore" || fields.some((field) => field.target === value);
   return (

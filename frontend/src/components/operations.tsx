@@ -8,7 +8,7 @@ import { toast } from "./toast";
 
 const RUNS = ["counting", "running"];
 
-/** What goes on in the background, whoever asked for it on whatever page; gone once all is done. */
+/** Bulk operations of all users and pages that run in the background; hidden once all are done. */
 export function Operations() {
   const canWrite = useCanWrite();
   const list = useQuery({

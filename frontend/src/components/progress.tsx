@@ -14,7 +14,7 @@ export function CountersBar({ counters, className }: { counters: Schemas["Counte
   return (
     <div
       role="img"
-      aria-label={told ? `${told} of ${count(counters.total)}` : "No row has ended yet"}
+      aria-label={told ? `${told} of ${count(counters.total)}` : "No rows finished yet"}
       title={told}
       className={cn("flex h-1.5 w-full gap-px overflow-hidden rounded-full bg-line", className)}
     >

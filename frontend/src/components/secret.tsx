@@ -57,7 +57,7 @@ export function Secret({ title, value, note, onClose, onRotate }: Props) {
             toast.success("The secret is replaced");
           }}
         >
-          <p>The old one signs nothing from now on. Systems that verify signatures need the new one.</p>
+          <p>The old secret stops working at once. Systems that verify signatures need the new one.</p>
         </Confirm>
       )}
     </Dialog>

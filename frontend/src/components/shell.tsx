@@ -157,7 +157,7 @@ export default function Shell() {
   );
 }
 
-/** What stands in the way of everything: nobody works, or too much waits. */
+/** Notices about the whole installation: no worker runs, or too many jobs wait. */
 function Notices() {
   const queue = useQuery(queueQuery).data;
   const connection = useLiveState();

@@ -30,7 +30,7 @@ export function Table({ label, head, children }: { label: string; head: Column[]
   );
 }
 
-interface Listing {
+export interface Listing {
   isPending: boolean;
   error: unknown;
   refetch: () => unknown;

@@ -1,5 +1,5 @@
 import { Tabs as Radix } from "radix-ui";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 
 interface Tab {
   value: string;
@@ -16,9 +16,15 @@ interface Props {
 }
 
 export function Tabs({ value, onChange, tabs, label, children, className }: Props) {
+  const list = useRef<HTMLDivElement>(null);
+  // On a narrow screen the tab of this page may be beyond the edge of the list.
+  useEffect(() => {
+    const active = list.current?.querySelector<HTMLElement>("[data-state=active]");
+    if (list.current && active) list.current.scrollLeft = active.offsetLeft - list.current.offsetLeft - 16;
+  }, [value]);
   return (
     <Radix.Root value={value} onValueChange={onChange} className={className}>
-      <Radix.List aria-label={label} className="flex overflow-x-auto border-b sm:gap-1">
+      <Radix.List ref={list} aria-label={label} className="flex overflow-x-auto border-b sm:gap-1">
         {tabs.map((tab) => (
           <Radix.Trigger
             key={tab.value}

@@ -13,16 +13,16 @@ export interface paths {
         };
         /**
          * List jobs
-         * @description Newest first: your own, your org's where it shares them, every org's for an admin. A page
-         *     that takes long ends early, perhaps with nothing on it: go on while there is a `next`.
+         * @description Newest first: your own jobs, those of your org if it shares them, those of all orgs for an
+         *     admin. A slow page may end early, even without jobs: continue while there is a `next`.
          */
         get: operations["listJobs"];
         put?: never;
         /**
          * Create a job
-         * @description As a form with the file itself, or as JSON with the id of one uploaded before, a URL it is
-         *     fetched from, or its path on the server, where that is open to you. Nothing
-         *     that was accepted is lost, and nothing of what was refused stays.
+         * @description As a form with the file, or as JSON with the id of an uploaded file, a URL to fetch, or a
+         *     path on the server, if you may use it. An accepted job is never lost, and a refused one leaves
+         *     nothing behind.
          */
         post: operations["createJob"];
         delete?: never;
@@ -42,8 +42,8 @@ export interface paths {
         put?: never;
         /**
          * Preview a job
-         * @description What was detected, what each column means, the first 200 rows as they would come out, and
-         *     what is wrong with them. Nothing is written; `fileId` serves to create the job afterwards.
+         * @description The detected format, the meaning of each column, the first 200 rows as they would come out,
+         *     and their problems. Nothing is written; `fileId` can be used to create the job.
          */
         post: operations["previewJob"];
         delete?: never;
@@ -81,8 +81,8 @@ export interface paths {
         };
         /**
          * List items
-         * @description In the order of rows, or of changes for what is open or ended with a problem. A search ends a
-         *     page early, perhaps with nothing on it: go on while there is a `next`.
+         * @description In row order; open items and items with problems in the order of their last change. A search
+         *     may end a page early, even without items: continue while there is a `next`.
          */
         get: operations["listItems"];
         put?: never;
@@ -127,8 +127,8 @@ export interface paths {
         put?: never;
         /**
          * Upload a file
-         * @description Stored durably when this answers; use its id for any number of jobs. Nothing is refused for
-         *     its content, but for what is not the picture it calls itself.
+         * @description The file is stored durably before the answer; its id can be used for any number of jobs. The
+         *     content is not checked, except that a picture must be of the type that it claims.
          */
         post: operations["createFile"];
         delete?: never;
@@ -146,7 +146,7 @@ export interface paths {
         };
         /**
          * Download a file
-         * @description The file as it was uploaded, as one that no browser runs.
+         * @description The file as it was uploaded, with headers that keep browsers from running it.
          */
         get: operations["downloadFile"];
         put?: never;
@@ -168,9 +168,9 @@ export interface paths {
         put?: never;
         /**
          * Begin an upload
-         * @description Say how large the file will be and what it is called; send the bytes to the `Location` that
-         *     is answered, in as many requests as it takes (or the first of them with this one). Once the last
-         *     byte is there, the upload's id is a file's.
+         * @description Declare the length and name of the file; then send the bytes to the `Location` of the answer,
+         *     in any number of requests (the first bytes may be in this one). After the last byte, the id of
+         *     the upload is the id of a file.
          */
         post: operations["beginUpload"];
         delete?: never;
@@ -192,25 +192,25 @@ export interface paths {
         };
         /**
          * Show an upload
-         * @description How far it is, as JSON; `fileId` once it is whole.
+         * @description The progress as JSON; `fileId` once the upload is complete.
          */
         get: operations["showUpload"];
         put?: never;
         post?: never;
         /**
          * Give an upload up
-         * @description What is there is removed. A file that was whole stays as long as a job uses it.
+         * @description Delete the bytes received so far. A complete file stays as long as a job uses it.
          */
         delete: operations["giveUpUpload"];
         options?: never;
         /**
          * How far an upload is
-         * @description `Upload-Offset` is how many bytes are there: go on with the next one.
+         * @description `Upload-Offset` is the number of bytes received: continue with the next one.
          */
         head: operations["askOffset"];
         /**
          * Go on with an upload
-         * @description Bytes from `Upload-Offset` on. What came before a line broke is kept.
+         * @description Bytes from `Upload-Offset` on. Bytes that arrived before a connection broke are kept.
          */
         patch: operations["continueUpload"];
         trace?: never;
@@ -244,7 +244,7 @@ export interface paths {
         };
         /**
          * Show an extraction job
-         * @description The job with its progress. `GET /api/jobs/{id}` tells more.
+         * @description The job with its progress. `GET /api/jobs/{id}` shows more.
          */
         get: operations["showExtractionJob"];
         put?: never;
@@ -264,8 +264,8 @@ export interface paths {
         };
         /**
          * List open rows
-         * @description What waits and runs, of all your jobs (of everybody's, for an admin who asks for it), longest
-         *     untouched first. Only where `PENSTOCK_GLOBAL_PENDING` is on.
+         * @description Rows of all your jobs that wait or run (of all users, for an admin who asks for it), longest
+         *     unchanged first. Only if `PENSTOCK_GLOBAL_PENDING` is on.
          */
         get: operations["listPending"];
         put?: never;
@@ -285,7 +285,7 @@ export interface paths {
         };
         /**
          * List open rows of a job
-         * @description What waits and runs in one job, longest untouched first, with a small summary of each row's
+         * @description Rows of one job that wait or run, longest unchanged first, with a short summary of each row's
          *     input.
          */
         get: operations["listOpenRows"];
@@ -308,9 +308,9 @@ export interface paths {
         put?: never;
         /**
          * Try waiting rows now
-         * @description Rows that wait for their next try are due at once; their tries are counted on. Those that run
-         *     or are in line already are left as they are, and other people's, too. All of more than one job
-         *     only where `PENSTOCK_GLOBAL_PENDING` is on.
+         * @description Rows that wait for their next try are due at once; the number of their tries continues. Rows
+         *     that run or are due already are left as they are, and so are rows of other users. All rows of
+         *     several jobs only if `PENSTOCK_GLOBAL_PENDING` is on.
          */
         post: operations["retryWaiting"];
         delete?: never;
@@ -372,7 +372,7 @@ export interface paths {
         put?: never;
         /**
          * Pause a job
-         * @description What runs is finished; nothing more starts. A job that is paused already stays paused.
+         * @description Running items are finished; no more start. A paused job stays paused.
          */
         post: operations["pauseJob"];
         delete?: never;
@@ -412,7 +412,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a job
-         * @description From this answer on no item starts. Open items become SKIPPED, results stay.
+         * @description After this answer no item starts. Open items become SKIPPED; results stay.
          */
         post: operations["cancelJob"];
         delete?: never;
@@ -432,7 +432,8 @@ export interface paths {
         put?: never;
         /**
          * Change a job's priority
-         * @description Among the jobs of its org, from the next claim on; what runs is finished.
+         * @description The priority among the jobs of its org, from the next claim on. Running items are
+         *     finished.
          */
         post: operations["setPriority"];
         delete?: never;
@@ -452,10 +453,10 @@ export interface paths {
         put?: never;
         /**
          * Run ended items again
-         * @description As a new generation, each in the stage in which it ended. A job that ended is queued again;
-         *     one that failed or was cancelled goes on with all that was left undone. With `accept`, rows
-         *     that were held back as a question are written. Of a large job the answer is 202, and
-         *     `operationId` goes on.
+         * @description Run ended items again, as a new generation, each in the stage in which it ended. A job that
+         *     ended is queued again; one that failed or was cancelled continues with everything that is not
+         *     done. With `accept`, rows that were held back are written. For a large job the answer is 202,
+         *     and the operation `operationId` continues.
          */
         post: operations["reprocess"];
         delete?: never;
@@ -495,8 +496,8 @@ export interface paths {
         put?: never;
         /**
          * Clone a job
-         * @description The same pipeline, config, file and name as a new job of yours, in whatever state the old one
-         *     is. The body may be left out.
+         * @description Create a job with the same pipeline, config, file and name, whatever state the old job is in.
+         *     The body is optional.
          */
         post: operations["cloneJob"];
         delete?: never;
@@ -520,9 +521,9 @@ export interface paths {
         head?: never;
         /**
          * Fix cells of an item
-         * @description Write cells as they should have been, and run the row again from the start; with it the rows
-         *     that share a name with it (SKU, parent …), before or after: which of them is the duplicate may
-         *     be another matter now. What it was before is kept in the audit.
+         * @description Change cells of a row and run it again from the start, together with the rows that share a
+         *     name with it (SKU, parent …) before or after the change: another of them may now be the
+         *     duplicate. The old cells are in the audit log.
          */
         patch: operations["fixItem"];
         trace?: never;
@@ -538,8 +539,8 @@ export interface paths {
         put?: never;
         /**
          * Remap the columns of a job
-         * @description The same rows with other options: mapping, profile, decimal style, intent … Nothing is sent
-         *     again; every row runs again from the start.
+         * @description Run the same rows with other options: mapping, profile, decimal style, intent … The file is
+         *     not sent again; every row runs from the start.
          */
         post: operations["remapJob"];
         delete?: never;
@@ -580,7 +581,7 @@ export interface paths {
         };
         /**
          * List edits
-         * @description The last edits of rows of the job, single ones too.
+         * @description The last edits of rows of the job, including edits of single rows.
          */
         get: operations["listEdits"];
         put?: never;
@@ -612,6 +613,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/jobs/{job_id}/column-values": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the values of a column
+         * @description The most frequent values of a column, how many rows have none, and the range of its numbers.
+         *     Of a job with more than 50,000 rows so many are read, evenly spread: then `isSample` is true.
+         */
+        get: operations["showColumnValues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/jobs/{job_id}/undo": {
         parameters: {
             query?: never;
@@ -623,11 +645,11 @@ export interface paths {
         put?: never;
         /**
          * Undo an import
-         * @description Every product exactly as it was before the job, products it made removed. One that was
-         *     changed since is left alone and named under `refused`: undo the later job first, then this one
-         *     again. A very large job is undone in several calls: repeat while `more` is true, with `next` as
-         *     `after`. With `dryRun`
-         *     nothing is changed, only told. To have it back, reprocess the job's rows from the start.
+         * @description Restore every product and job posting as it was before the job, and delete those that it
+         *     created. One that was changed since then is left as it is and listed under `refused`: undo the
+         *     later job first, then this one again. A very large job is undone in several calls: repeat while
+         *     `more` is true, with `next` as `after`. With `dryRun` nothing is changed. To redo, reprocess the
+         *     rows of the job from the start.
          */
         post: operations["undoJob"];
         delete?: never;
@@ -791,13 +813,14 @@ export interface paths {
         };
         /**
          * Show a profile
-         * @description The latest version or an older one, as JSON, or as TOML where that is accepted.
+         * @description The latest version or an older one, as JSON, or as TOML if the client accepts it.
          */
         get: operations["showProfile"];
         /**
          * Save a profile
-         * @description Save a new version under this name. Files with the columns that it was made for use it
-         *     without being asked to.
+         * @description Save a new version under this name. Files with the columns of the profile use it
+         *     automatically. With `dryRun` nothing is saved. The answer is JSON, or TOML if the client accepts
+         *     it.
          */
         put: operations["saveProfile"];
         post?: never;
@@ -832,7 +855,7 @@ export interface paths {
         post?: never;
         /**
          * Forget a value
-         * @description From the next file of the source on, the word has no meaning of its own.
+         * @description From the next file of the source on, the word is no longer replaced.
          */
         delete: operations["forgetValue"];
         options?: never;
@@ -854,6 +877,57 @@ export interface paths {
         get: operations["unreadValues"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{job_id}/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List proposed links
+         * @description Pairs of a product that the job wrote and a product of another source that may be the same
+         *     article. Pairs that were decided are left out.
+         */
+        get: operations["listJobLinks"];
+        put?: never;
+        /**
+         * Decide all proposed links
+         * @description Accept or refuse all links that the job proposes. A large job is decided in several calls:
+         *     repeat while `next` is not null. `POST /api/product-links` decides single pairs.
+         */
+        post: operations["decideJobLinks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/product-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List links that were decided
+         * @description Pairs of products of two sources that are the same article, and pairs that are not.
+         */
+        get: operations["listLinks"];
+        put?: never;
+        /**
+         * Decide links
+         * @description Accept or refuse links between products of two sources, or undo such a decision. Neither
+         *     product changes. A refused pair is not proposed again.
+         */
+        post: operations["decideLinks"];
         delete?: never;
         options?: never;
         head?: never;
@@ -919,7 +993,9 @@ export interface paths {
          *     rows, with their status and problems; `which=errors`: one line per problem;
          *     `which=original-with-errors`: the supplier's own columns of the rows with problems, and why.
          *     In XLSX bad cells are coloured and say why. In CSV cells that a spreadsheet would run as a
-         *     formula are written with an apostrophe before them.
+         *     formula are written with an apostrophe before them. As a file of a shop system (`shopify`,
+         *     `woocommerce`, `magento`, `prestashop`, `prestashop-combinations`, `akeneo`): the products that
+         *     the job wrote, as they are in the catalog now.
          */
         post: operations["exportJob"];
         delete?: never;
@@ -972,6 +1048,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/products/filters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List values for filters of products
+         * @description Sources, brands, categories and states, each with the number of products that match it and
+         *     the other filters. The time is bounded: of a large catalog the products that were changed last
+         *     are counted.
+         */
+        get: operations["listFilterValues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/products": {
         parameters: {
             query?: never;
@@ -981,9 +1079,9 @@ export interface paths {
         };
         /**
          * List products
-         * @description The catalog of your org, changed last first; with `sku`, `gtin` or `jobId` in the order of
-         *     ids. A page that takes long ends early, perhaps with nothing on it: go on while there is a
-         *     `next`.
+         * @description The catalog of your org, in the order of `sort`; with `sku`, `gtin` or `jobId` and without
+         *     `sort` in the order of ids. A slow page may end early, even without products: continue while
+         *     there is a `next`.
          */
         get: operations["listProducts"];
         put?: never;
@@ -1027,7 +1125,7 @@ export interface paths {
          * Show a product
          * @description The whole normalised product, and of each field where its value came from: column, raw text,
          *     rule, how sure that rule is, and the row of the job that brought it. `links` are products of
-         *     other sources that may be the same.
+         *     other sources that may be the same, `linked` those about which that was decided.
          */
         get: operations["showProduct"];
         put?: never;
@@ -1035,7 +1133,12 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Edit a product
+         * @description Set fields of a product. Imports do not change these fields until the edit is undone; the row
+         *     of the import shows the value of the file.
+         */
+        patch: operations["editProduct"];
         trace?: never;
     };
     "/api/products/{product_id}/history": {
@@ -1047,10 +1150,52 @@ export interface paths {
         };
         /**
          * Show a product's history
-         * @description What jobs did to the product, the latest first: which job and row, when, which fields from
-         *     what to what, and whether it was undone. Also of a product that an undo removed.
+         * @description What jobs and edits changed of the product, newest first: the job and row or the user, the
+         *     time, the fields with their old and new values, and whether it was undone. Works for products
+         *     that an undo deleted, too.
          */
         get: operations["showHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/products/{product_id}/edits/{edit_id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo an edit
+         * @description Restore the product as it was before the edit. If it changed since then, only fields that
+         *     still have the edited value are restored. Imports change these fields again.
+         */
+        post: operations["undoProductEdit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/products/{product_id}/prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the prices that a product had
+         * @description The price after each known change. Undone changes are left out.
+         */
+        get: operations["showPrices"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1111,7 +1256,7 @@ export interface paths {
         };
         /**
          * List dead letters
-         * @description What failed for good, newest first.
+         * @description Jobs that failed for good, newest first.
          */
         get: operations["listLetters"];
         put?: never;
@@ -1131,8 +1276,8 @@ export interface paths {
         };
         /**
          * Group dead letters
-         * @description Open letters by what they have in common, in the order of their signatures. The counts are
-         *     kept, so that this costs the same however many letters there are.
+         * @description Open letters by signature: failures with the same cause. The cost does not depend on the
+         *     number of letters.
          */
         get: operations["listGroups"];
         put?: never;
@@ -1192,7 +1337,7 @@ export interface paths {
         };
         /**
          * Show a dead letter
-         * @description One letter with all that is known; the stack trace for admins only.
+         * @description One letter with all details; the stack trace for admins only.
          */
         get: operations["showLetter"];
         put?: never;
@@ -1214,7 +1359,8 @@ export interface paths {
         put?: never;
         /**
          * Run a dead letter's job again
-         * @description As a new job of the same user, at priority 10. A letter is run again once.
+         * @description Run the job again as a new job of the same user, at priority 10. A letter can be reprocessed
+         *     once.
          */
         post: operations["reprocessLetter"];
         delete?: never;
@@ -1234,7 +1380,7 @@ export interface paths {
         put?: never;
         /**
          * Discard a dead letter
-         * @description It stays to be read until its time is up, and is never run again.
+         * @description The letter can be read until it expires, and is never reprocessed.
          */
         post: operations["discardLetter"];
         delete?: never;
@@ -1258,9 +1404,9 @@ export interface paths {
         put?: never;
         /**
          * Change many jobs
-         * @description One action on all jobs that match and that you may change, made before this request. It goes
-         *     on in the background, job by job; what is in no state for the action is left out. With `dryRun`
-         *     the jobs are only counted.
+         * @description Apply one action to all matching jobs that you may change and that were created before this
+         *     request. It runs in the background, job by job; jobs to whose state it does not apply are left
+         *     out. With `dryRun` the jobs are only counted.
          */
         post: operations["startOperation"];
         delete?: never;
@@ -1278,7 +1424,7 @@ export interface paths {
         };
         /**
          * Show an operation
-         * @description How far it is, and what became of the jobs.
+         * @description The progress of an operation, and the results of its jobs.
          */
         get: operations["showOperation"];
         put?: never;
@@ -1300,7 +1446,8 @@ export interface paths {
         put?: never;
         /**
          * Abort an operation
-         * @description It stops before the next job; what is changed stays so. Twice is the same as once.
+         * @description Stop before the next job; what was changed stays changed. Repeating this has no further
+         *     effect.
          */
         post: operations["abortOperation"];
         delete?: never;
@@ -1381,8 +1528,8 @@ export interface paths {
         put?: never;
         /**
          * Pause a lane
-         * @description From this answer on nothing of the lane starts; what runs is finished. Jobs are still
-         *     accepted, and jobs that are being cancelled come to their end.
+         * @description After this answer nothing of the lane starts; running items are finished. Jobs are still
+         *     accepted, and jobs that are being cancelled end.
          */
         post: operations["pauseLane"];
         delete?: never;
@@ -1402,7 +1549,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a lane
-         * @description The lane goes on where it stopped. One that is not paused just goes on.
+         * @description Resume the lane. One that is not paused stays as it is.
          */
         post: operations["resumeLane"];
         delete?: never;
@@ -1420,7 +1567,7 @@ export interface paths {
         };
         /**
          * Is all well?
-         * @description The queue, the workers, and what came of the jobs of the last hour.
+         * @description The queue, the workers, and the results of the jobs of the last hour.
          */
         get: operations["monitor"];
         put?: never;
@@ -1709,7 +1856,7 @@ export interface paths {
         put?: never;
         /**
          * Change your password
-         * @description With a session only. Everything else that is signed in as you is signed out; keys stay.
+         * @description Only with a session. Your other sessions end; keys stay valid.
          */
         post: operations["changePassword"];
         delete?: never;
@@ -1727,13 +1874,13 @@ export interface paths {
         };
         /**
          * List users
-         * @description Of all orgs or of one, oldest first.
+         * @description Users of all orgs or of one, oldest first.
          */
         get: operations["listUsers"];
         put?: never;
         /**
          * Create a user
-         * @description Without a password one is made, and shown in this answer only.
+         * @description Without a password, one is generated and shown in this answer only.
          */
         post: operations["createUser"];
         delete?: never;
@@ -1761,7 +1908,8 @@ export interface paths {
         head?: never;
         /**
          * Change a user
-         * @description Another role, or no access at all, from the next request on. The last admin stays one.
+         * @description Change the role, or disable the user, from the next request on. The last admin keeps its
+         *     role.
          */
         patch: operations["changeUser"];
         trace?: never;
@@ -1777,7 +1925,8 @@ export interface paths {
         put?: never;
         /**
          * Reset a password
-         * @description A new password, made and shown once unless you give it. Their sessions end.
+         * @description Set a new password; without one, it is generated and shown once. The sessions of the user
+         *     end.
          */
         post: operations["resetPassword"];
         delete?: never;
@@ -1795,15 +1944,15 @@ export interface paths {
         };
         /**
          * List keys
-         * @description Newest first, with those that are revoked or expired: your own, or with `userId` somebody
-         *     else's or everybody's, for admins.
+         * @description Newest first, with those that are revoked or expired: your own; admins may
+         *     list those of another user or of all users (`userId`).
          */
         get: operations["listKeys"];
         put?: never;
         /**
          * Create a key
-         * @description The key is shown in this answer only. It never may more than its user; a key of an admin
-         *     without the scope `admin` acts as a member of the admin's org.
+         * @description The key is shown in this answer only. It has at most the rights of its user; a key of an
+         *     admin without the scope `admin` acts as a member of the org.
          */
         post: operations["createKey"];
         delete?: never;
@@ -1824,7 +1973,8 @@ export interface paths {
         post?: never;
         /**
          * Revoke a key
-         * @description From this answer on no request with it is answered. Twice is the same as once.
+         * @description After this answer, requests with the key are refused. Repeating this has no further
+         *     effect.
          */
         delete: operations["revokeKey"];
         options?: never;
@@ -1841,15 +1991,15 @@ export interface paths {
         };
         /**
          * List sessions
-         * @description Those that are open, newest first: your own, or with `userId` somebody else's or
-         *     everybody's, for admins.
+         * @description Open sessions, newest first: your own; admins may list those of another user or of all
+         *     users (`userId`).
          */
         get: operations["listSessions"];
         put?: never;
         post?: never;
         /**
          * End your other sessions
-         * @description Everything signed in as you is signed out, but for the session that asks. Keys stay.
+         * @description End all your sessions except this one. Keys stay valid.
          */
         delete: operations["endOtherSessions"];
         options?: never;
@@ -1869,7 +2019,7 @@ export interface paths {
         post?: never;
         /**
          * End a session
-         * @description From this answer on its cookie is worth nothing.
+         * @description After this answer the cookie of the session is not valid any more.
          */
         delete: operations["endSession"];
         options?: never;
@@ -1886,8 +2036,8 @@ export interface paths {
         };
         /**
          * Show your org
-         * @description Its plan, whether members see each other's jobs, by which key its sources share products, and
-         *     what it keeps.
+         * @description The plan of the org, whether members see each other's jobs, the key by which its sources
+         *     share products, and its storage.
          */
         get: operations["showOrg"];
         put?: never;
@@ -1897,7 +2047,7 @@ export interface paths {
         head?: never;
         /**
          * Change an org
-         * @description Yours or, with `org`, another one. Jobs that wait already stay in their lane.
+         * @description Change your org or, with `org`, another one. Waiting jobs stay in their lane.
          */
         patch: operations["changeOrg"];
         trace?: never;
@@ -1911,13 +2061,13 @@ export interface paths {
         };
         /**
          * List orgs
-         * @description All tenants, by name.
+         * @description All orgs, by name.
          */
         get: operations["listOrgs"];
         put?: never;
         /**
          * Create an org
-         * @description A new tenant, without users at first.
+         * @description A new org, without users.
          */
         post: operations["createOrg"];
         delete?: never;
@@ -2425,7 +2575,12 @@ export interface paths {
         get: operations["showPage"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete a page
+         * @description With its versions and its job posting. Products that were made from it stay. The next run
+         *     that comes to its URL stores it as a new page.
+         */
+        delete: operations["deletePage"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2485,7 +2640,11 @@ export interface paths {
         get: operations["showPosting"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete a job posting
+         * @description Its page stays; the posting comes back when a run finds that the page has changed.
+         */
+        delete: operations["deletePosting"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3203,13 +3362,13 @@ export interface paths {
         put?: never;
         /**
          * Sign in
-         * @description Answers with a cookie. Failures are the same whatever was wrong, and limited per account and
-         *     per address.
+         * @description Answers with a cookie. The error does not show what was wrong. Failures are limited per
+         *     account and address.
          */
         post: operations["createSession"];
         /**
          * Sign out
-         * @description The session ends here and now, on the server too.
+         * @description End the session, on the server, too.
          */
         delete: operations["deleteSession"];
         options?: never;
@@ -3269,8 +3428,8 @@ export interface paths {
         };
         /**
          * Liveness
-         * @description Whether this process answers. The database has no part in it: to restart the process would
-         *     not bring it back.
+         * @description Whether this process answers. The database is not checked: a restart of the process would not
+         *     help.
          */
         get: operations["liveness"];
         put?: never;
@@ -3353,7 +3512,7 @@ export interface paths {
         };
         /**
          * Metrics for Prometheus
-         * @description The queue, and each worker's live values. Workers tell theirs every two seconds.
+         * @description The queue, and the current values of each worker, reported every two seconds.
          */
         get: operations["metrics"];
         put?: never;
@@ -3644,6 +3803,68 @@ export interface components {
             /** Tax Included */
             tax_included?: boolean | null;
         };
+        /** ColumnValue */
+        ColumnValue: {
+            /**
+             * Value
+             * @description At most 200 characters of it.
+             */
+            value: string;
+            /** Rows */
+            rows: number;
+        };
+        /** ColumnValues */
+        ColumnValues: {
+            /** Column */
+            column: string;
+            /**
+             * View
+             * @enum {string}
+             */
+            view: "results" | "input";
+            /**
+             * Total
+             * @description Rows of the job.
+             */
+            total: number;
+            /**
+             * Rows
+             * @description Rows that were read: all, or a sample spread over the job.
+             */
+            rows: number;
+            /** Issample */
+            isSample: boolean;
+            /**
+             * Empty
+             * @description Of the rows read, those without a value.
+             */
+            empty: number;
+            /**
+             * Distinct
+             * @description Different values of the rows read.
+             */
+            distinct: number;
+            /**
+             * Numbers
+             * @description Rows whose value is a number, such as `12` or `9,90`.
+             */
+            numbers: number;
+            /**
+             * Min
+             * @description The smallest of these numbers.
+             */
+            min: string | null;
+            /**
+             * Max
+             * @description The largest of these numbers.
+             */
+            max: string | null;
+            /**
+             * Top
+             * @description The most frequent values.
+             */
+            top: components["schemas"]["ColumnValue"][];
+        };
         /** ConfiguredLimit */
         ConfiguredLimit: {
             /** Persecond */
@@ -3688,7 +3909,7 @@ export interface components {
             source: string;
             /**
              * Status
-             * @description By the last test.
+             * @description By the last test or import.
              * @enum {string}
              */
             status: "untested" | "ok" | "error";
@@ -3699,7 +3920,7 @@ export interface components {
             details: {
                 [key: string]: unknown;
             };
-            /** @description Why the last test failed. */
+            /** @description Why the last test or import failed. */
             error: components["schemas"]["ProblemShape"] | null;
             /** Testedat */
             testedAt: string | null;
@@ -3769,6 +3990,50 @@ export interface components {
             /** Help */
             help: string;
         };
+        /** DecidedLink */
+        DecidedLink: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "accepted" | "refused";
+            /**
+             * By
+             * @description What the products shared when the link was decided.
+             * @enum {string}
+             */
+            by: "gtin" | "mpn" | "manual";
+            /**
+             * Decidedat
+             * Format: date-time
+             */
+            decidedAt: string;
+            /**
+             * Decidedby
+             * @description Null for a user of another org.
+             */
+            decidedBy: string | null;
+            product: components["schemas"]["LinkSide"];
+            other: components["schemas"]["LinkSide"];
+        };
+        /** DecidedLinkPage */
+        DecidedLinkPage: {
+            /**
+             * Items
+             * @description The latest decision first.
+             */
+            items: components["schemas"]["DecidedLink"][];
+            /**
+             * Next
+             * @description Pass as `after` for the next page; null on the last.
+             */
+            next: string | null;
+        };
         /** DeletedConnection */
         DeletedConnection: {
             /**
@@ -3784,6 +4049,22 @@ export interface components {
         };
         /** DeletedFeed */
         DeletedFeed: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+        };
+        /** DeletedPage */
+        DeletedPage: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+        };
+        /** DeletedPosting */
+        DeletedPosting: {
             /**
              * Id
              * Format: uuid
@@ -4316,6 +4597,21 @@ export interface components {
             /** Mediatype */
             mediaType: string;
         };
+        /** FilterValueShape */
+        FilterValueShape: {
+            /** Value */
+            value: string;
+            /**
+             * Count
+             * @description At most 1,000.
+             */
+            count: number;
+            /**
+             * More
+             * @description There may be more products than `count`.
+             */
+            more: boolean;
+        };
         /** Flags */
         Flags: {
             /** Globalpending */
@@ -4497,6 +4793,13 @@ export interface components {
             mapping: {
                 [key: string]: unknown;
             }[] | null;
+            /**
+             * Source
+             * @description Of a file: the source that its products belong to, once columns are mapped.
+             */
+            source: string | null;
+            /** @description The saved profile that the columns were read by; null if they were proposed. */
+            profile: components["schemas"]["JobProfile"] | null;
             /**
              * Createdby
              * @description The same as `owner`.
@@ -4777,10 +5080,20 @@ export interface components {
                 [key: string]: components["schemas"]["Origin"];
             };
             /**
+             * Keptfields
+             * @description Fields that a person edited: imports leave them as they are.
+             */
+            keptFields: string[];
+            /**
              * Links
-             * @description At most five.
+             * @description Proposed and not decided, at most five.
              */
             links: components["schemas"]["ProposedLink"][];
+            /**
+             * Linked
+             * @description Links that were accepted, then those that were refused, at most 50.
+             */
+            linked: components["schemas"]["LinkOfProduct"][];
         };
         /** FullSchedule */
         FullSchedule: {
@@ -5168,6 +5481,56 @@ export interface components {
          * @enum {string}
          */
         ItemStatus: "PENDING" | "PROCESSING" | "DONE" | "ERROR" | "NOT_FOUND" | "SKIPPED";
+        /**
+         * JobLink
+         * @description A link that a row of a job proposes.
+         */
+        JobLink: {
+            /**
+             * Id
+             * Format: uuid
+             * @description The same for the same two products, in any job.
+             */
+            id: string;
+            /** Rowno */
+            rowNo: number;
+            /**
+             * By
+             * @description The same GTIN, or the same brand and MPN.
+             * @enum {string}
+             */
+            by: "gtin" | "mpn";
+            product: components["schemas"]["LinkSide"];
+            other: components["schemas"]["LinkSide"];
+        };
+        /** JobLinkPage */
+        JobLinkPage: {
+            /**
+             * Items
+             * @description In row order. A page may hold few or none and still not be the last one: it ends when its time is up.
+             */
+            items: components["schemas"]["JobLink"][];
+            /**
+             * Next
+             * @description Pass as `after` for the next page; null on the last.
+             */
+            next: string | null;
+        };
+        /** JobLinksDecided */
+        JobLinksDecided: {
+            /** Decided */
+            decided: number;
+            /**
+             * Skipped
+             * @description Not accepted, because a product resembles several products of one source: decide them one by one.
+             */
+            skipped: number;
+            /**
+             * Next
+             * @description Not null: there is more; repeat with it as `after`.
+             */
+            next: string | null;
+        };
         /** JobMails */
         JobMails: {
             /**
@@ -5186,6 +5549,13 @@ export interface components {
              * @description Pass as `after` for the next page; null on the last.
              */
             next: string | null;
+        };
+        /** JobProfile */
+        JobProfile: {
+            /** Name */
+            name: string;
+            /** Version */
+            version: number;
         };
         /** JobShape */
         JobShape: {
@@ -5384,9 +5754,14 @@ export interface components {
             rows: number;
             /**
              * Successrate
-             * @description From 0 to 1; null: nothing has ended.
+             * @description Of jobs, from 0 to 1; null: nothing has ended.
              */
             successRate: number | null;
+            /**
+             * Rowsuccessrate
+             * @description Of rows: the share without an error; null: no row has ended.
+             */
+            rowSuccessRate: number | null;
             /** @description From the queue to the end of a job. */
             durationMs: components["schemas"]["DurationsShape"];
             /**
@@ -5537,6 +5912,70 @@ export interface components {
              */
             pausedUntil: string | null;
         };
+        /**
+         * LinkOfProduct
+         * @description A link of a product that was decided.
+         */
+        LinkOfProduct: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "accepted" | "refused";
+            /**
+             * By
+             * @enum {string}
+             */
+            by: "gtin" | "mpn" | "manual";
+            /**
+             * Decidedat
+             * Format: date-time
+             */
+            decidedAt: string;
+            /** Decidedby */
+            decidedBy: string | null;
+            other: components["schemas"]["LinkSide"];
+        };
+        /**
+         * LinkSide
+         * @description One product of a link.
+         */
+        LinkSide: {
+            /**
+             * Productid
+             * @description Null if the catalog no longer has the product.
+             */
+            productId: string | null;
+            /** Source */
+            source: string;
+            /** Sourceid */
+            sourceId: string;
+            /** Sku */
+            sku: string | null;
+            /** Title */
+            title: string | null;
+            /** Price */
+            price: {
+                [key: string]: unknown;
+            } | null;
+            /** Availability */
+            availability: string | null;
+            /** Status */
+            status: ("published" | "unpublished") | null;
+        };
+        /** LinksDecided */
+        LinksDecided: {
+            /**
+             * Decided
+             * @description Pairs whose state is another one now.
+             */
+            decided: number;
+        };
         /** ListedProduct */
         ListedProduct: {
             /**
@@ -5645,6 +6084,15 @@ export interface components {
             rules?: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * Values
+             * @description What words mean, by field: the cell is read as if it had this text.
+             */
+            values?: {
+                [key: string]: {
+                    [key: string]: string;
+                };
+            };
             /**
              * Contract
              * @default evolve
@@ -6094,7 +6542,7 @@ export interface components {
         };
         /**
          * OpenCounts
-         * @description By the counters that jobs keep; nothing is counted for it.
+         * @description From the counters of the jobs.
          */
         OpenCounts: {
             /** Pending */
@@ -6698,6 +7146,27 @@ export interface components {
             /** Partof */
             partOf?: number | null;
         };
+        /** PriceHistory */
+        PriceHistory: {
+            /**
+             * Items
+             * @description The earliest first, at most 200.
+             */
+            items: components["schemas"]["PricePointShape"][];
+        };
+        /** PricePointShape */
+        PricePointShape: {
+            /**
+             * At
+             * Format: date-time
+             * @description The price is this one from then on.
+             */
+            at: string;
+            /** Amount */
+            amount: string | null;
+            /** Currency */
+            currency: string | null;
+        };
         /** ProblemShape */
         ProblemShape: {
             /** Code */
@@ -6707,26 +7176,40 @@ export interface components {
         };
         /**
          * ProductChange
-         * @description What one job did to a product, by whichever of its rows was the last to.
+         * @description What one job changed of a product, with the last of its rows; or an edit.
          */
         ProductChange: {
             /**
              * Jobid
-             * Format: uuid
+             * @description Null for an edit.
              */
-            jobId: string;
+            jobId: string | null;
             /**
              * Jobname
-             * @description Null for a job that you may not see.
+             * @description Null for an edit, and for a job that you may not see.
              */
             jobName: string | null;
-            /** Rowno */
-            rowNo: number;
+            /**
+             * Rowno
+             * @description Null for an edit.
+             */
+            rowNo: number | null;
+            /**
+             * Editid
+             * @description The edit; null for a change by a job.
+             */
+            editId: string | null;
+            /**
+             * Editedby
+             * @description Null for a change by a job.
+             */
+            editedBy: string | null;
             /**
              * Kind
+             * @description `undone`: an edit that set an earlier one back.
              * @enum {string}
              */
-            kind: "created" | "changed";
+            kind: "created" | "changed" | "edited" | "undone";
             /**
              * Version
              * @description Of the product after it.
@@ -6747,6 +7230,18 @@ export interface components {
              * @description Fields that differ, at most 200; null where what it made is no longer known.
              */
             changes: components["schemas"]["FieldChange"][] | null;
+        };
+        /** ProductEdited */
+        ProductEdited: {
+            /**
+             * Editid
+             * @description The edit that was made; null if nothing changed or the product was restored.
+             */
+            editId: string | null;
+            /** Version */
+            version: number;
+            /** Changes */
+            changes: components["schemas"]["FieldChange"][];
         };
         /** ProductField */
         ProductField: {
@@ -6772,6 +7267,36 @@ export interface components {
         ProductFields: {
             /** Items */
             items: components["schemas"]["ProductField"][];
+        };
+        /** ProductFilters */
+        ProductFilters: {
+            /**
+             * Sources
+             * @description By name, at most 100.
+             */
+            sources: components["schemas"]["FilterValueShape"][];
+            /**
+             * Brands
+             * @description The most frequent first, at most 50.
+             */
+            brands: components["schemas"]["FilterValueShape"][];
+            /**
+             * Categories
+             * @description The most frequent first, at most 50.
+             */
+            categories: components["schemas"]["FilterValueShape"][];
+            /** Statuses */
+            statuses: components["schemas"]["FilterValueShape"][];
+            /**
+             * Lookedat
+             * @description How many products were counted, those changed last: at most 5,000.
+             */
+            lookedAt: number;
+            /**
+             * Complete
+             * @description All products were counted.
+             */
+            complete: boolean;
         };
         /** ProductHistory */
         ProductHistory: {
@@ -6808,7 +7333,7 @@ export interface components {
         };
         /**
          * ProfileShape
-         * @description Names as in its TOML, so that one is the other.
+         * @description Fields have the same names as in TOML.
          */
         ProfileShape: {
             /** Name */
@@ -6850,6 +7375,15 @@ export interface components {
             rules?: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * Values
+             * @description What words mean, by field: the cell is read as if it had this text.
+             */
+            values?: {
+                [key: string]: {
+                    [key: string]: string;
+                };
+            };
             /**
              * Contract
              * @default evolve
@@ -6893,6 +7427,11 @@ export interface components {
              * @description Grows until all rows are stored.
              */
             rowsTotal: number;
+            /**
+             * Rowsrun
+             * @description Rows that ended in this run. After some rows of a job ran again, only these.
+             */
+            rowsRun: number;
             /** Elapsedms */
             elapsedMs: number;
             /** Estimatedremainingms */
@@ -6900,7 +7439,8 @@ export interface components {
         };
         /**
          * ProposedLink
-         * @description A product of another source that may be the same one. Nothing is written by it.
+         * @description A product of another source that may be the same article: accept or refuse it with
+         *     `POST /api/product-links`.
          */
         ProposedLink: {
             /**
@@ -7270,13 +7810,15 @@ export interface components {
         };
         /** Refusal */
         Refusal: {
+            /** Productid */
+            productId?: string | null;
             /**
-             * Productid
-             * Format: uuid
+             * Postingid
+             * @description Of a job posting.
              */
-            productId: string;
+            postingId?: string | null;
             /** Rowno */
-            rowNo: number;
+            rowNo: number | null;
             /** Source */
             source?: string | null;
             /** Sourceid */
@@ -8207,7 +8749,7 @@ export interface components {
         };
         /**
          * Storage
-         * @description What the org keeps, and may keep.
+         * @description Storage of the org, used and allowed.
          */
         Storage: {
             fileBytes: components["schemas"]["Kept"];
@@ -8408,14 +8950,19 @@ export interface components {
         Undone: {
             /**
              * Restored
-             * @description Products put back as they were.
+             * @description Products and job postings put back as they were.
              */
             restored: number;
             /**
              * Deleted
-             * @description Products that the job had made.
+             * @description Products and job postings that the job had made.
              */
             deleted: number;
+            /**
+             * Postings
+             * @description How many of both are job postings.
+             */
+            postings: number;
             /** Refusedcount */
             refusedCount: number;
             /**
@@ -9010,6 +9557,7 @@ export interface operations {
                      *             "message": "1,250 of 3,000 rows",
                      *             "rowsDone": 3,
                      *             "rowsTotal": 3,
+                     *             "rowsRun": 3,
                      *             "elapsedMs": 3,
                      *             "estimatedRemainingMs": 3
                      *           },
@@ -9784,6 +10332,7 @@ export interface operations {
                      *         "message": "1,250 of 3,000 rows",
                      *         "rowsDone": 3,
                      *         "rowsTotal": 3,
+                     *         "rowsRun": 3,
                      *         "elapsedMs": 3,
                      *         "estimatedRemainingMs": 3
                      *       },
@@ -9808,6 +10357,11 @@ export interface operations {
                      *       "mapping": [
                      *         {}
                      *       ],
+                     *       "source": "acme",
+                     *       "profile": {
+                     *         "name": "Spring list",
+                     *         "version": 3
+                     *       },
                      *       "createdBy": "text",
                      *       "phase": "text",
                      *       "phases": [
@@ -9918,8 +10472,12 @@ export interface operations {
                 from?: string | null;
                 /** @description Changed before. */
                 to?: string | null;
-                /** @description `updated`: longest untouched first; not with DONE, and without statuses of what waits and runs. `-` turns the order round. Without it `row`, and `updated` where all statuses are PENDING or PROCESSING. */
-                sort?: ("row" | "-row" | "updated" | "-updated") | null;
+                /** @description `updated`: longest untouched first; not with DONE, and without statuses of what waits and runs. `value`: by the values of `column`, numbers first, then texts, empty cells last; for up to 100,000 rows, or items with a problem of up to 100,000. `-` turns the order round. Without it `row`, and `updated` where all statuses are PENDING or PROCESSING. */
+                sort?: ("row" | "-row" | "updated" | "-updated" | "value" | "-value") | null;
+                /** @description The column for `sort=value`. */
+                column?: string;
+                /** @description Where that column is. */
+                view?: "results" | "input";
                 /** @description First row to show. */
                 fromRow?: number | null;
                 /** @description Also rows that are steps on the way to the results, such as the sources of a research request. With `statuses`, `code` or `fromRow` they are always there. */
@@ -12033,6 +12591,8 @@ export interface operations {
                 pageSize?: number;
                 /** @description `next` of the page before. */
                 after?: string;
+                /** @description Text in title, brand or SKU of the row, capitals or not, or the row's number. A page may then have few rows, or none, and still a `next`. */
+                q?: string;
             };
             header?: {
                 /** @description The version of the API to be answered in; without it, 2026-11-01. */
@@ -12675,6 +13235,7 @@ export interface operations {
                      *         "message": "1,250 of 3,000 rows",
                      *         "rowsDone": 3,
                      *         "rowsTotal": 3,
+                     *         "rowsRun": 3,
                      *         "elapsedMs": 3,
                      *         "estimatedRemainingMs": 3
                      *       },
@@ -12699,6 +13260,11 @@ export interface operations {
                      *       "mapping": [
                      *         {}
                      *       ],
+                     *       "source": "acme",
+                     *       "profile": {
+                     *         "name": "Spring list",
+                     *         "version": 3
+                     *       },
                      *       "createdBy": "text",
                      *       "phase": "text",
                      *       "phases": [
@@ -12871,6 +13437,7 @@ export interface operations {
                      *         "message": "1,250 of 3,000 rows",
                      *         "rowsDone": 3,
                      *         "rowsTotal": 3,
+                     *         "rowsRun": 3,
                      *         "elapsedMs": 3,
                      *         "estimatedRemainingMs": 3
                      *       },
@@ -12895,6 +13462,11 @@ export interface operations {
                      *       "mapping": [
                      *         {}
                      *       ],
+                     *       "source": "acme",
+                     *       "profile": {
+                     *         "name": "Spring list",
+                     *         "version": 3
+                     *       },
                      *       "createdBy": "text",
                      *       "phase": "text",
                      *       "phases": [
@@ -13067,6 +13639,7 @@ export interface operations {
                      *         "message": "1,250 of 3,000 rows",
                      *         "rowsDone": 3,
                      *         "rowsTotal": 3,
+                     *         "rowsRun": 3,
                      *         "elapsedMs": 3,
                      *         "estimatedRemainingMs": 3
                      *       },
@@ -13091,6 +13664,11 @@ export interface operations {
                      *       "mapping": [
                      *         {}
                      *       ],
+                     *       "source": "acme",
+                     *       "profile": {
+                     *         "name": "Spring list",
+                     *         "version": 3
+                     *       },
                      *       "createdBy": "text",
                      *       "phase": "text",
                      *       "phases": [
@@ -13278,6 +13856,7 @@ export interface operations {
                      *         "message": "1,250 of 3,000 rows",
                      *         "rowsDone": 3,
                      *         "rowsTotal": 3,
+                     *         "rowsRun": 3,
                      *         "elapsedMs": 3,
                      *         "estimatedRemainingMs": 3
                      *       },
@@ -13302,6 +13881,11 @@ export interface operations {
                      *       "mapping": [
                      *         {}
                      *       ],
+                     *       "source": "acme",
+                     *       "profile": {
+                     *         "name": "Spring list",
+                     *         "version": 3
+                     *       },
                      *       "createdBy": "text",
                      *       "phase": "text",
                      *       "phases": [
@@ -13550,6 +14134,7 @@ export interface operations {
                      *           "message": "1,250 of 3,000 rows",
                      *           "rowsDone": 3,
                      *           "rowsTotal": 3,
+                     *           "rowsRun": 3,
                      *           "elapsedMs": 3,
                      *           "estimatedRemainingMs": 3
                      *         },
@@ -13574,6 +14159,11 @@ export interface operations {
                      *         "mapping": [
                      *           {}
                      *         ],
+                     *         "source": "acme",
+                     *         "profile": {
+                     *           "name": "Spring list",
+                     *           "version": 3
+                     *         },
                      *         "createdBy": "text",
                      *         "phase": "text",
                      *         "phases": [
@@ -13635,6 +14225,7 @@ export interface operations {
                      *           "message": "1,250 of 3,000 rows",
                      *           "rowsDone": 3,
                      *           "rowsTotal": 3,
+                     *           "rowsRun": 3,
                      *           "elapsedMs": 3,
                      *           "estimatedRemainingMs": 3
                      *         },
@@ -13659,6 +14250,11 @@ export interface operations {
                      *         "mapping": [
                      *           {}
                      *         ],
+                     *         "source": "acme",
+                     *         "profile": {
+                     *           "name": "Spring list",
+                     *           "version": 3
+                     *         },
                      *         "createdBy": "text",
                      *         "phase": "text",
                      *         "phases": [
@@ -13859,6 +14455,7 @@ export interface operations {
                      *           "message": "1,250 of 3,000 rows",
                      *           "rowsDone": 3,
                      *           "rowsTotal": 3,
+                     *           "rowsRun": 3,
                      *           "elapsedMs": 3,
                      *           "estimatedRemainingMs": 3
                      *         },
@@ -13883,6 +14480,11 @@ export interface operations {
                      *         "mapping": [
                      *           {}
                      *         ],
+                     *         "source": "acme",
+                     *         "profile": {
+                     *           "name": "Spring list",
+                     *           "version": 3
+                     *         },
                      *         "createdBy": "text",
                      *         "phase": "text",
                      *         "phases": [
@@ -14281,6 +14883,7 @@ export interface operations {
                      *           "message": "1,250 of 3,000 rows",
                      *           "rowsDone": 3,
                      *           "rowsTotal": 3,
+                     *           "rowsRun": 3,
                      *           "elapsedMs": 3,
                      *           "estimatedRemainingMs": 3
                      *         },
@@ -14305,6 +14908,11 @@ export interface operations {
                      *         "mapping": [
                      *           {}
                      *         ],
+                     *         "source": "acme",
+                     *         "profile": {
+                     *           "name": "Spring list",
+                     *           "version": 3
+                     *         },
                      *         "createdBy": "text",
                      *         "phase": "text",
                      *         "phases": [
@@ -14366,6 +14974,7 @@ export interface operations {
                      *           "message": "1,250 of 3,000 rows",
                      *           "rowsDone": 3,
                      *           "rowsTotal": 3,
+                     *           "rowsRun": 3,
                      *           "elapsedMs": 3,
                      *           "estimatedRemainingMs": 3
                      *         },
@@ -14390,6 +14999,11 @@ export interface operations {
                      *         "mapping": [
                      *           {}
                      *         ],
+                     *         "source": "acme",
+                     *         "profile": {
+                     *           "name": "Spring list",
+                     *           "version": 3
+                     *         },
                      *         "createdBy": "text",
                      *         "phase": "text",
                      *         "phases": [
@@ -14612,6 +15226,7 @@ export interface operations {
                      *           "message": "1,250 of 3,000 rows",
                      *           "rowsDone": 3,
                      *           "rowsTotal": 3,
+                     *           "rowsRun": 3,
                      *           "elapsedMs": 3,
                      *           "estimatedRemainingMs": 3
                      *         },
@@ -14636,6 +15251,11 @@ export interface operations {
                      *         "mapping": [
                      *           {}
                      *         ],
+                     *         "source": "acme",
+                     *         "profile": {
+                     *           "name": "Spring list",
+                     *           "version": 3
+                     *         },
                      *         "createdBy": "text",
                      *         "phase": "text",
                      *         "phases": [
@@ -14697,6 +15317,7 @@ export interface operations {
                      *           "message": "1,250 of 3,000 rows",
                      *           "rowsDone": 3,
                      *           "rowsTotal": 3,
+                     *           "rowsRun": 3,
                      *           "elapsedMs": 3,
                      *           "estimatedRemainingMs": 3
                      *         },
@@ -14721,6 +15342,11 @@ export interface operations {
                      *         "mapping": [
                      *           {}
                      *         ],
+                     *         "source": "acme",
+                     *         "profile": {
+                     *           "name": "Spring list",
+                     *           "version": 3
+                     *         },
                      *         "createdBy": "text",
                      *         "phase": "text",
                      *         "phases": [
@@ -15031,6 +15657,7 @@ export interface operations {
                      *           "message": "1,250 of 3,000 rows",
                      *           "rowsDone": 3,
                      *           "rowsTotal": 3,
+                     *           "rowsRun": 3,
                      *           "elapsedMs": 3,
                      *           "estimatedRemainingMs": 3
                      *         },
@@ -15055,6 +15682,11 @@ export interface operations {
                      *         "mapping": [
                      *           {}
                      *         ],
+                     *         "source": "acme",
+                     *         "profile": {
+                     *           "name": "Spring list",
+                     *           "version": 3
+                     *         },
                      *         "createdBy": "text",
                      *         "phase": "text",
                      *         "phases": [
@@ -15117,6 +15749,7 @@ export interface operations {
                      *           "message": "1,250 of 3,000 rows",
                      *           "rowsDone": 3,
                      *           "rowsTotal": 3,
+                     *           "rowsRun": 3,
                      *           "elapsedMs": 3,
                      *           "estimatedRemainingMs": 3
                      *         },
@@ -15141,6 +15774,11 @@ export interface operations {
                      *         "mapping": [
                      *           {}
                      *         ],
+                     *         "source": "acme",
+                     *         "profile": {
+                     *           "name": "Spring list",
+                     *           "version": 3
+                     *         },
                      *         "createdBy": "text",
                      *         "phase": "text",
                      *         "phases": [
@@ -15474,6 +16112,7 @@ export interface operations {
                      *           "message": "1,250 of 3,000 rows",
                      *           "rowsDone": 3,
                      *           "rowsTotal": 3,
+                     *           "rowsRun": 3,
                      *           "elapsedMs": 3,
                      *           "estimatedRemainingMs": 3
                      *         },
@@ -15498,6 +16137,11 @@ export interface operations {
                      *         "mapping": [
                      *           {}
                      *         ],
+                     *         "source": "acme",
+                     *         "profile": {
+                     *           "name": "Spring list",
+                     *           "version": 3
+                     *         },
                      *         "createdBy": "text",
                      *         "phase": "text",
                      *         "phases": [
@@ -15560,6 +16204,7 @@ export interface operations {
                      *           "message": "1,250 of 3,000 rows",
                      *           "rowsDone": 3,
                      *           "rowsTotal": 3,
+                     *           "rowsRun": 3,
                      *           "elapsedMs": 3,
                      *           "estimatedRemainingMs": 3
                      *         },
@@ -15584,6 +16229,11 @@ export interface operations {
                      *         "mapping": [
                      *           {}
                      *         ],
+                     *         "source": "acme",
+                     *         "profile": {
+                     *           "name": "Spring list",
+                     *           "version": 3
+                     *         },
                      *         "createdBy": "text",
                      *         "phase": "text",
                      *         "phases": [
@@ -15724,6 +16374,135 @@ export interface operations {
             };
         };
     };
+    showColumnValues: {
+        parameters: {
+            query: {
+                column: string;
+                /** @description Where the column is. */
+                view?: "results" | "input";
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "column": "text",
+                     *       "view": "results",
+                     *       "total": 3,
+                     *       "rows": 3,
+                     *       "isSample": false,
+                     *       "empty": 3,
+                     *       "distinct": 3,
+                     *       "numbers": 3,
+                     *       "min": "text",
+                     *       "max": "text",
+                     *       "top": [
+                     *         {
+                     *           "value": "text",
+                     *           "rows": 3
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ColumnValues"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     undoJob: {
         parameters: {
             query?: {
@@ -15754,10 +16533,12 @@ export interface operations {
                      * @example {
                      *       "restored": 3,
                      *       "deleted": 3,
+                     *       "postings": 3,
                      *       "refusedCount": 3,
                      *       "refused": [
                      *         {
                      *           "productId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "postingId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
                      *           "rowNo": 3,
                      *           "source": "acme",
                      *           "sourceId": "007",
@@ -16086,6 +16867,7 @@ export interface operations {
                      *           "message": "1,250 of 3,000 rows",
                      *           "rowsDone": 3,
                      *           "rowsTotal": 3,
+                     *           "rowsRun": 3,
                      *           "elapsedMs": 3,
                      *           "estimatedRemainingMs": 3
                      *         },
@@ -16110,6 +16892,11 @@ export interface operations {
                      *         "mapping": [
                      *           {}
                      *         ],
+                     *         "source": "acme",
+                     *         "profile": {
+                     *           "name": "Spring list",
+                     *           "version": 3
+                     *         },
                      *         "createdBy": "text",
                      *         "phase": "text",
                      *         "phases": [
@@ -16171,6 +16958,7 @@ export interface operations {
                      *           "message": "1,250 of 3,000 rows",
                      *           "rowsDone": 3,
                      *           "rowsTotal": 3,
+                     *           "rowsRun": 3,
                      *           "elapsedMs": 3,
                      *           "estimatedRemainingMs": 3
                      *         },
@@ -16195,6 +16983,11 @@ export interface operations {
                      *         "mapping": [
                      *           {}
                      *         ],
+                     *         "source": "acme",
+                     *         "profile": {
+                     *           "name": "Spring list",
+                     *           "version": 3
+                     *         },
                      *         "createdBy": "text",
                      *         "phase": "text",
                      *         "phases": [
@@ -16623,6 +17416,7 @@ export interface operations {
                      *           "message": "1,250 of 3,000 rows",
                      *           "rowsDone": 3,
                      *           "rowsTotal": 3,
+                     *           "rowsRun": 3,
                      *           "elapsedMs": 3,
                      *           "estimatedRemainingMs": 3
                      *         },
@@ -16647,6 +17441,11 @@ export interface operations {
                      *         "mapping": [
                      *           {}
                      *         ],
+                     *         "source": "acme",
+                     *         "profile": {
+                     *           "name": "Spring list",
+                     *           "version": 3
+                     *         },
                      *         "createdBy": "text",
                      *         "phase": "text",
                      *         "phases": [
@@ -16708,6 +17507,7 @@ export interface operations {
                      *           "message": "1,250 of 3,000 rows",
                      *           "rowsDone": 3,
                      *           "rowsTotal": 3,
+                     *           "rowsRun": 3,
                      *           "elapsedMs": 3,
                      *           "estimatedRemainingMs": 3
                      *         },
@@ -16732,6 +17532,11 @@ export interface operations {
                      *         "mapping": [
                      *           {}
                      *         ],
+                     *         "source": "acme",
+                     *         "profile": {
+                     *           "name": "Spring list",
+                     *           "version": 3
+                     *         },
                      *         "createdBy": "text",
                      *         "phase": "text",
                      *         "phases": [
@@ -16948,6 +17753,7 @@ export interface operations {
                      *           "message": "1,250 of 3,000 rows",
                      *           "rowsDone": 3,
                      *           "rowsTotal": 3,
+                     *           "rowsRun": 3,
                      *           "elapsedMs": 3,
                      *           "estimatedRemainingMs": 3
                      *         },
@@ -16972,6 +17778,11 @@ export interface operations {
                      *         "mapping": [
                      *           {}
                      *         ],
+                     *         "source": "acme",
+                     *         "profile": {
+                     *           "name": "Spring list",
+                     *           "version": 3
+                     *         },
                      *         "createdBy": "text",
                      *         "phase": "text",
                      *         "phases": [
@@ -17033,6 +17844,7 @@ export interface operations {
                      *           "message": "1,250 of 3,000 rows",
                      *           "rowsDone": 3,
                      *           "rowsTotal": 3,
+                     *           "rowsRun": 3,
                      *           "elapsedMs": 3,
                      *           "estimatedRemainingMs": 3
                      *         },
@@ -17057,6 +17869,11 @@ export interface operations {
                      *         "mapping": [
                      *           {}
                      *         ],
+                     *         "source": "acme",
+                     *         "profile": {
+                     *           "name": "Spring list",
+                     *           "version": 3
+                     *         },
                      *         "createdBy": "text",
                      *         "phase": "text",
                      *         "phases": [
@@ -17343,6 +18160,7 @@ export interface operations {
                      *             "*"
                      *           ],
                      *           "rules": {},
+                     *           "values": {},
                      *           "contract": "evolve",
                      *           "winner": "first",
                      *           "key": "sku",
@@ -17485,6 +18303,7 @@ export interface operations {
                      *         "*"
                      *       ],
                      *       "rules": {},
+                     *       "values": {},
                      *       "contract": "evolve",
                      *       "winner": "first",
                      *       "key": "sku",
@@ -17584,6 +18403,8 @@ export interface operations {
             query?: {
                 /** @description Name of another org, for admins. */
                 org?: string;
+                /** @description Only check the profile, and answer it as it would be saved. */
+                dryRun?: boolean;
             };
             header?: {
                 /** @description The version of the API to be answered in; without it, 2026-11-01. */
@@ -17733,6 +18554,7 @@ export interface operations {
                      *         "*"
                      *       ],
                      *       "rules": {},
+                     *       "values": {},
                      *       "contract": "evolve",
                      *       "winner": "first",
                      *       "key": "sku",
@@ -17740,6 +18562,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["ProfileShape"];
+                    "application/toml": unknown;
                 };
             };
             /**
@@ -18517,6 +19340,641 @@ export interface operations {
             };
         };
     };
+    listJobLinks: {
+        parameters: {
+            query?: {
+                /** @description Unset: both kinds. */
+                by?: ("gtin" | "mpn") | null;
+                /** @description A page holds whole rows: up to five. */
+                pageSize?: number;
+                /** @description `next` of the page before. */
+                after?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "rowNo": 3,
+                     *           "by": "gtin",
+                     *           "product": {
+                     *             "productId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *             "source": "acme",
+                     *             "sourceId": "007",
+                     *             "sku": "007",
+                     *             "title": "Hammer",
+                     *             "price": {},
+                     *             "availability": "text",
+                     *             "status": "published"
+                     *           },
+                     *           "other": {
+                     *             "productId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *             "source": "acme",
+                     *             "sourceId": "007",
+                     *             "sku": "007",
+                     *             "title": "Hammer",
+                     *             "price": {},
+                     *             "availability": "text",
+                     *             "status": "published"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobLinkPage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    decideJobLinks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "decision": "accept"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Decision
+                     * @enum {string}
+                     */
+                    decision: "accept" | "refuse";
+                    /**
+                     * By
+                     * @description Only links of this kind.
+                     */
+                    by?: ("gtin" | "mpn") | null;
+                    /**
+                     * After
+                     * @description `next` of the answer before.
+                     * @default
+                     */
+                    after?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "decided": 3,
+                     *       "skipped": 3,
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobLinksDecided"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listLinks: {
+        parameters: {
+            query?: {
+                /** @description Name of another org, for admins. */
+                org?: string;
+                /** @description Unset: both. */
+                state?: ("accepted" | "refused") | null;
+                /** @description One of the products is of this source. */
+                source?: string;
+                pageSize?: number;
+                /** @description `next` of the page before. */
+                after?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "state": "accepted",
+                     *           "by": "gtin",
+                     *           "decidedAt": "2026-11-01T09:30:00Z",
+                     *           "decidedBy": "text",
+                     *           "product": {
+                     *             "productId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *             "source": "acme",
+                     *             "sourceId": "007",
+                     *             "sku": "007",
+                     *             "title": "Hammer",
+                     *             "price": {},
+                     *             "availability": "text",
+                     *             "status": "published"
+                     *           },
+                     *           "other": {
+                     *             "productId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *             "source": "acme",
+                     *             "sourceId": "007",
+                     *             "sku": "007",
+                     *             "title": "Hammer",
+                     *             "price": {},
+                     *             "availability": "text",
+                     *             "status": "published"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next": "WyI5YzFlIiw0Ml0"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DecidedLinkPage"];
+                };
+            };
+            /**
+             * @description - `INVALID_CURSOR`: `after` is no cursor of this list.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    decideLinks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "decision": "accept",
+                 *       "pairs": [
+                 *         {
+                 *           "productId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                 *           "otherId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Decision
+                     * @description `undo` takes a decision back: the pair may be proposed again.
+                     * @enum {string}
+                     */
+                    decision: "accept" | "refuse" | "undo";
+                    /** Pairs */
+                    pairs: {
+                        /**
+                         * Productid
+                         * Format: uuid
+                         */
+                        productId: string;
+                        /**
+                         * Otherid
+                         * Format: uuid
+                         */
+                        otherId: string;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "decided": 3
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LinksDecided"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listTemplates: {
         parameters: {
             query?: {
@@ -18960,7 +20418,7 @@ export interface operations {
     exportJob: {
         parameters: {
             query?: {
-                /** @description `csv`, `xlsx`, `json` or `ndjson`. */
+                /** @description `csv`, `xlsx`, `json`, `ndjson`, or the file of a shop system, with the products that the job wrote: `shopify`, `woocommerce`, `magento`, `prestashop`, `prestashop-combinations`, `akeneo`. */
                 format?: string;
                 /** @description The rows that did not fail; all rows, with their status and problems; one line per problem; the supplier's own rows that failed, with the reason; or products that the file does not contain. */
                 which?: "valid" | "all" | "errors" | "original-with-errors" | "missing";
@@ -19347,6 +20805,160 @@ export interface operations {
             };
         };
     };
+    listFilterValues: {
+        parameters: {
+            query?: {
+                /** @description Words that all occur in SKU, GTIN, source id, MPN, title, brand or category; what begins with it comes first. */
+                q?: string;
+                /** @description Of this source only. */
+                source?: string;
+                /** @description With exactly this SKU. */
+                sku?: string;
+                /** @description With this GTIN, EAN or UPC. */
+                gtin?: string;
+                /** @description Of this brand, whatever the case of its letters. */
+                brand?: string;
+                /** @description Of this category, or of one below it: `Tools` also finds `Tools > Hammers`. */
+                category?: string;
+                /** @description Unset: both. */
+                status?: ("published" | "unpublished") | null;
+                /** @description With fields that a person edited, or without. */
+                edited?: boolean | null;
+                /** @description With an accepted link to a product of another source, or without. */
+                linked?: boolean | null;
+                /** @description Changed then or later. */
+                updatedAfter?: string | null;
+                /** @description Changed before that. */
+                updatedBefore?: string | null;
+                /** @description Changed by this job, and not undone since. */
+                jobId?: string | null;
+                /** @description Of another org, by name; admins only. */
+                org?: string;
+            };
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "sources": [
+                     *         {
+                     *           "value": "text",
+                     *           "count": 3,
+                     *           "more": false
+                     *         }
+                     *       ],
+                     *       "brands": [
+                     *         {
+                     *           "value": "text",
+                     *           "count": 3,
+                     *           "more": false
+                     *         }
+                     *       ],
+                     *       "categories": [
+                     *         {
+                     *           "value": "text",
+                     *           "count": 3,
+                     *           "more": false
+                     *         }
+                     *       ],
+                     *       "statuses": [
+                     *         {
+                     *           "value": "text",
+                     *           "count": 3,
+                     *           "more": false
+                     *         }
+                     *       ],
+                     *       "lookedAt": 3,
+                     *       "complete": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProductFilters"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listProducts: {
         parameters: {
             query?: {
@@ -19358,8 +20970,16 @@ export interface operations {
                 sku?: string;
                 /** @description With this GTIN, EAN or UPC. */
                 gtin?: string;
+                /** @description Of this brand, whatever the case of its letters. */
+                brand?: string;
+                /** @description Of this category, or of one below it: `Tools` also finds `Tools > Hammers`. */
+                category?: string;
                 /** @description Unset: both. */
                 status?: ("published" | "unpublished") | null;
+                /** @description With fields that a person edited, or without. */
+                edited?: boolean | null;
+                /** @description With an accepted link to a product of another source, or without. */
+                linked?: boolean | null;
                 /** @description Changed then or later. */
                 updatedAfter?: string | null;
                 /** @description Changed before that. */
@@ -19368,6 +20988,8 @@ export interface operations {
                 jobId?: string | null;
                 /** @description Of another org, by name; admins only. */
                 org?: string;
+                /** @description By time of change, title or amount of the price; `-` for descending. Products without a title or price come last. The currency does not matter. */
+                sort?: "-updated" | "updated" | "title" | "-title" | "price" | "-price";
                 pageSize?: number;
                 /** @description `next` of the page before. */
                 after?: string;
@@ -19511,8 +21133,16 @@ export interface operations {
                 sku?: string;
                 /** @description With this GTIN, EAN or UPC. */
                 gtin?: string;
+                /** @description Of this brand, whatever the case of its letters. */
+                brand?: string;
+                /** @description Of this category, or of one below it: `Tools` also finds `Tools > Hammers`. */
+                category?: string;
                 /** @description Unset: both. */
                 status?: ("published" | "unpublished") | null;
+                /** @description With fields that a person edited, or without. */
+                edited?: boolean | null;
+                /** @description With an accepted link to a product of another source, or without. */
+                linked?: boolean | null;
                 /** @description Changed then or later. */
                 updatedAfter?: string | null;
                 /** @description Changed before that. */
@@ -19687,6 +21317,9 @@ export interface operations {
                      *       "updatedAt": "2026-11-01T09:30:00Z",
                      *       "product": {},
                      *       "lineage": {},
+                     *       "keptFields": [
+                     *         "text"
+                     *       ],
                      *       "links": [
                      *         {
                      *           "productId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
@@ -19695,6 +21328,25 @@ export interface operations {
                      *           "sku": "007",
                      *           "title": "Hammer",
                      *           "by": "gtin"
+                     *         }
+                     *       ],
+                     *       "linked": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "state": "accepted",
+                     *           "by": "gtin",
+                     *           "decidedAt": "2026-11-01T09:30:00Z",
+                     *           "decidedBy": "text",
+                     *           "other": {
+                     *             "productId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *             "source": "acme",
+                     *             "sourceId": "007",
+                     *             "sku": "007",
+                     *             "title": "Hammer",
+                     *             "price": {},
+                     *             "availability": "text",
+                     *             "status": "published"
+                     *           }
                      *         }
                      *       ]
                      *     }
@@ -19782,6 +21434,196 @@ export interface operations {
             };
         };
     };
+    editProduct: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The product's id. */
+                product_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "fields": {
+                 *         "price.amount": "12.90",
+                 *         "title": "Claw hammer"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Fields
+                     * @description By name: `title`, `description`, `brand`, `category`, `price.amount`, `price.currency`, `price.unit`, `availability.status`, `availability.quantity`, `availability.leadTimeDays`, `identifiers.gtin`, `identifiers.mpn`, `specifications.material`, `metadata.url`, `published`.
+                     * @example {
+                     *       "price.amount": "12.90",
+                     *       "title": "Claw hammer"
+                     *     }
+                     */
+                    fields: {
+                        [key: string]: string | null;
+                    };
+                    /**
+                     * Version
+                     * @description The version that you saw: if it is another one, nothing changes.
+                     */
+                    version?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "editId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "version": 3,
+                     *       "changes": [
+                     *         {
+                     *           "field": "text",
+                     *           "before": null,
+                     *           "after": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProductEdited"];
+                };
+            };
+            /**
+             * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
+             *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `BODY_TOO_LARGE`: JSON of more than 1 MiB. Rows belong into a file. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     showHistory: {
         parameters: {
             query?: {
@@ -19814,6 +21656,8 @@ export interface operations {
                      *           "jobId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
                      *           "jobName": "text",
                      *           "rowNo": 3,
+                     *           "editId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "editedBy": "text",
                      *           "kind": "created",
                      *           "version": 3,
                      *           "changedAt": "2026-11-01T09:30:00Z",
@@ -19876,6 +21720,261 @@ export interface operations {
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    undoProductEdit: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The product's id. */
+                product_id: string;
+                /** @description The edit's id. */
+                edit_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "editId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *       "version": 3,
+                     *       "changes": [
+                     *         {
+                     *           "field": "text",
+                     *           "before": null,
+                     *           "after": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProductEdited"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INVALID_STATE`: What it is about is in no state for this. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    showPrices: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The product's id. */
+                product_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "at": "2026-11-01T09:30:00Z",
+                     *           "amount": "text",
+                     *           "currency": "EUR"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PriceHistory"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              */
             422: {
                 headers: {
@@ -22700,6 +24799,7 @@ export interface operations {
                      *         "cancelled": 3,
                      *         "rows": 3,
                      *         "successRate": 3,
+                     *         "rowSuccessRate": 3,
                      *         "durationMs": {
                      *           "p50": 3,
                      *           "p95": 3,
@@ -25255,7 +27355,7 @@ export interface operations {
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
-             *     - `WEAK_PASSWORD`: Too short, or one that everybody tries first.
+             *     - `WEAK_PASSWORD`: Too short, or too easy to guess.
              */
             422: {
                 headers: {
@@ -25574,7 +27674,7 @@ export interface operations {
              *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
-             *     - `WEAK_PASSWORD`: Too short, or one that everybody tries first.
+             *     - `WEAK_PASSWORD`: Too short, or too easy to guess.
              */
             422: {
                 headers: {
@@ -26017,7 +28117,7 @@ export interface operations {
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
-             *     - `WEAK_PASSWORD`: Too short, or one that everybody tries first.
+             *     - `WEAK_PASSWORD`: Too short, or too easy to guess.
              */
             422: {
                 headers: {
@@ -32159,6 +34259,127 @@ export interface operations {
             };
         };
     };
+    deletePage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The page's id. */
+                page_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedPage"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     showRawPage: {
         parameters: {
             query?: never;
@@ -32505,6 +34726,127 @@ export interface operations {
             };
             /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deletePosting: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The posting's id. */
+                posting_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedPosting"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
                 headers: {
                     [name: string]: unknown;
                 };

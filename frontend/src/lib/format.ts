@@ -38,6 +38,11 @@ export function share(part: number): string {
   return `${part >= 1 ? 100 : Math.min(99, Math.round(100 * part))} %`;
 }
 
+/** An amount of money as shops send it: cents have two digits. */
+export function amount(text: string): string {
+  return /^-?\d+\.\d$/.test(text) ? `${text}0` : text;
+}
+
 /** A cell as one line of text, whatever it holds. */
 export function cellText(value: unknown): string {
   if (value === null || value === undefined) return "";

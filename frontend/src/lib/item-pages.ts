@@ -10,21 +10,41 @@ export interface ItemFilter {
   q?: string;
 }
 
+/** By the values of a column, or by row number from the last to the first. */
+export interface ItemSort {
+  column: string;
+  view: "results" | "input";
+  down: boolean;
+}
+
+export const ROW_COLUMN = "#row";
 export const PAGE = 100;
 const MOST_PAGES = 12;
 
 interface Page {
   items: Item[];
-  /** First row of the page after it; null: there is none. */
-  nextRow: number | null;
-  full: boolean;
 }
 
-export type FetchPage = (fromRow: number, signal: AbortSignal) => Promise<{ items: Item[]; more: boolean }>;
+/** Where a page begins: at a row number, or after the page that had this cursor. */
+interface Place {
+  row: number;
+  cursor: string | null;
+}
 
-export function fetchItems(jobId: string, filter: ItemFilter): FetchPage {
-  return async (fromRow, signal) => {
-    const query: Record<string, unknown> = { fromRow, pageSize: PAGE };
+/** `next` is the cursor of the next page, where pages cannot be asked for by row number. */
+export type FetchPage = (
+  fromRow: number,
+  signal: AbortSignal,
+  cursor: string | null,
+) => Promise<{ items: Item[]; more: boolean; next?: string | null }>;
+
+export function fetchItems(jobId: string, filter: ItemFilter, sort: ItemSort | null = null): FetchPage {
+  return async (fromRow, signal, cursor) => {
+    const query: Record<string, unknown> = { pageSize: PAGE };
+    if (!sort) query.fromRow = fromRow;
+    else if (sort.column === ROW_COLUMN) query.sort = sort.down ? "-row" : "row";
+    else Object.assign(query, { sort: sort.down ? "-value" : "value", column: sort.column, view: sort.view });
+    if (cursor) query.after = cursor;
     if (filter.statuses.length) query.statuses = filter.statuses;
     if (filter.code) query.code = filter.code;
     if (filter.problem) query.problem = filter.problem;
@@ -32,13 +52,13 @@ export function fetchItems(jobId: string, filter: ItemFilter): FetchPage {
     const page = await ok(
       client.GET("/api/jobs/{job_id}/items", { params: { path: { job_id: jobId }, query }, signal }),
     );
-    return { items: page.items, more: page.next !== null };
+    return { items: page.items, more: page.next !== null, next: sort ? page.next : null };
   };
 }
 
 export class ItemPages {
   /** Where each known page begins. In the dense view, that follows from its number. */
-  private starts: number[] = [1];
+  private starts: Place[] = [{ row: 1, cursor: null }];
   private readonly pages = new Map<number, Page>();
   private readonly asking = new Map<number, AbortController>();
   private readonly listeners = new Set<() => void>();
@@ -106,8 +126,8 @@ export class ItemPages {
     }
   }
 
-  private startOf(page: number): number | null {
-    if (this.dense) return page * PAGE + 1;
+  private startOf(page: number): Place | null {
+    if (this.dense) return { row: page * PAGE + 1, cursor: null };
     return this.starts[page] ?? null;
   }
 
@@ -117,9 +137,9 @@ export class ItemPages {
     const asked = new AbortController();
     this.asking.set(page, asked);
     try {
-      const { items, more } = await this.fetchPage(start, asked.signal);
+      const { items, more, next } = await this.fetchPage(start.row, asked.signal, start.cursor);
       this.error = null;
-      this.keep(page, items, more);
+      this.keep(page, items, more, next ?? null);
     } catch (problem) {
       if (asked.signal.aborted) return;
       this.error = problem;
@@ -127,17 +147,19 @@ export class ItemPages {
       if (this.asking.get(page) === asked) this.asking.delete(page);
     }
     this.tell();
-    // The next page may have become known while somebody already looks at its place.
+    // The next page may have become known while its rows are already on the screen.
     if (!this.error) this.load(false);
   }
 
-  private keep(page: number, items: Item[], more: boolean): void {
+  private keep(page: number, items: Item[], more: boolean, cursor: string | null): void {
     const last = items.at(-1);
-    const nextRow = more && last ? last.rowNo + 1 : null;
-    this.pages.set(page, { items, nextRow, full: items.length === PAGE });
+    const next = more && last ? { row: last.rowNo + 1, cursor } : null;
+    this.pages.set(page, { items });
     if (!this.dense) {
-      if (nextRow !== null) {
-        if (this.starts[page + 1] !== nextRow) this.starts = [...this.starts.slice(0, page + 1), nextRow];
+      if (next !== null) {
+        const known = this.starts[page + 1];
+        if (known?.row !== next.row || known.cursor !== next.cursor)
+          this.starts = [...this.starts.slice(0, page + 1), next];
         this.ended = null;
       } else {
         this.starts = this.starts.slice(0, page + 1);

@@ -1,4 +1,4 @@
-// Shortcuts: single keys and two-key sequences, never while somebody types, and all of them can be turned off.
+// Shortcuts: single keys and two-key sequences, never while the user types, and all of them can be turned off.
 import { useEffect } from "react";
 import { prefs } from "./prefs";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { price } from "../pages/products/price";
+import { price, priceForUnit } from "../pages/products/price";
 import { fieldLabel, gtin, label } from "./labels";
 
 it("names fields as people do", () => {
@@ -30,4 +30,8 @@ it("groups the digits of an amount, and changes none", () => {
   expect(price({ amount: 0.18, currency: null })).toBe("0.18");
   expect(price({ amount: null })).toBe("");
   expect(price(null)).toBe("");
+  expect(priceForUnit({ amount: "12.40", currency: "EUR", unit: "100 piece" })).toBe(
+    "12.40 EUR per 100 piece",
+  );
+  expect(priceForUnit({ amount: "12.40", currency: "EUR", unit: "piece" })).toBe("12.40 EUR");
 });

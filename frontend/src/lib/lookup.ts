@@ -67,7 +67,7 @@ const VARIANTS: Record<string, string> = {
   sku: "SKU",
   brandTitle: "Brand and title",
   title: "Title",
-  image: "Look of the picture",
+  image: "Similar picture",
   fileName: "File name",
   person: "A person",
 };

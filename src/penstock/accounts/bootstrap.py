@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 from penstock.store.accounts import users
 from penstock.store.accounts.accounts import (
+    OrgUser,
     add_key,
     add_user,
     ensure_org,
@@ -31,20 +31,20 @@ async def bootstrap(conn: Connection, key_file: Path) -> str | None:
             if known is not None and known.role == "admin":
                 return None
         org = await ensure_org(conn, FIRST_ORG)
-        user = await local_user(conn, org["id"])
-        if user["role"] != "admin" or user["disabled_at"] is not None:
+        user = await local_user(conn, org.id)
+        if user.role != "admin" or user.disabled_at is not None:
             # An operator took the rights of this user away, so it gets no key either.
             return None
-        key_id, key = await add_key(conn, org["id"], user["id"], _KEY_NAME)
+        key_id, key = await add_key(conn, org.id, user.id, _KEY_NAME)
         await audit(
-            conn, org["id"], user["id"], "key.create", f"key:{key_id}",
-            after={"user": user["id"], "name": _KEY_NAME},
+            conn, org.id, user.id, "key.create", f"key:{key_id}",
+            after={"user": user.id, "name": _KEY_NAME},
         )  # fmt: skip
         write_private(key_file, key)
     return key
 
 
-async def local_user(conn: Connection, org_id: int) -> Any:
+async def local_user(conn: Connection, org_id: int) -> OrgUser:
     """The user as which commands on this machine act."""
     return await find_user(conn, FIRST_ADMIN) or await add_user(conn, org_id, FIRST_ADMIN, "admin")
 

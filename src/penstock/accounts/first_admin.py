@@ -37,7 +37,7 @@ async def ensure_admin_can_sign_in(
         if await sessions.some_admin_can_sign_in(conn):
             return None
         org = await accounts.ensure_org(conn, FIRST_ORG)
-        user = await accounts.ensure_user(conn, org["id"], settings.admin_email, "admin")
-        await sessions.set_password(conn, user["id"], org["id"], hashed)
-        await audit(conn, org["id"], user["id"], "user.reset_password", f"user:{user['id']}")
-    return FirstAdmin(user["email"], None if configured else password)
+        user = await accounts.ensure_user(conn, org.id, settings.admin_email, "admin")
+        await sessions.set_password(conn, user.id, org.id, hashed)
+        await audit(conn, org.id, user.id, "user.reset_password", f"user:{user.id}")
+    return FirstAdmin(user.email, None if configured else password)

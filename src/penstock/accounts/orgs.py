@@ -7,6 +7,7 @@ from typing import Any
 
 from penstock.model.errors import PermanentError
 from penstock.store.accounts import accounts
+from penstock.store.accounts.accounts import OrgRow
 from penstock.store.accounts.audit_log import Caller, audit
 from penstock.store.database import Connection
 
@@ -23,29 +24,29 @@ class OrgChanges:
     catalog_key: str | None = None
 
 
-async def create_org(conn: Connection, caller: Caller, name: str, plan: str) -> Any:
+async def create_org(conn: Connection, caller: Caller, name: str, plan: str) -> OrgRow:
     if await accounts.knows_org(conn, name):
         raise PermanentError("ALREADY_EXISTS", f"There is an org {name!r} already.")
     org = await accounts.ensure_org(conn, name, plan)
     await audit(
-        conn, org["id"], caller.who.user_id, "org.create", f"org:{name}", ip=caller.ip,
+        conn, org.id, caller.who.user_id, "org.create", f"org:{name}", ip=caller.ip,
         after={"plan": plan},
     )  # fmt: skip
     return org
 
 
-async def change_org(conn: Connection, caller: Caller, name: str, changes: OrgChanges) -> Any:
+async def change_org(conn: Connection, caller: Caller, name: str, changes: OrgChanges) -> OrgRow:
     before = await accounts.find_org(conn, name)
     after = await accounts.change_org(
-        conn, before["id"], changes.plan, changes.max_slices, changes.shared_jobs,
+        conn, before.id, changes.plan, changes.max_slices, changes.shared_jobs,
         changes.catalog_key,
     )  # fmt: skip
     await audit(
-        conn, before["id"], caller.who.user_id, "org.change", f"org:{name}", ip=caller.ip,
+        conn, before.id, caller.who.user_id, "org.change", f"org:{name}", ip=caller.ip,
         before=_audited(before), after=_audited(after),
     )  # fmt: skip
     return after
 
 
-def _audited(org: Any) -> dict[str, Any]:
-    return {name: org[name] for name in _AUDITED}
+def _audited(org: OrgRow) -> dict[str, Any]:
+    return {name: getattr(org, name) for name in _AUDITED}

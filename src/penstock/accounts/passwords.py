@@ -24,7 +24,7 @@ SHORTEST, LONGEST = 12, 256
 T = TypeVar("T")
 _AT_ONCE = 2
 _NICE = 10
-# Whoever comes behind so many would wait for seconds: better tell them.
+# A request behind so many others would wait for seconds, so it is refused.
 _MOST_WAITING = 40
 _hasher = PasswordHasher()
 
@@ -41,8 +41,8 @@ _threads = ThreadPoolExecutor(_AT_ONCE, "argon2", initializer=_yield_processor)
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
-def _hash_of_nobody() -> str:
-    """Takes as long to compare with as any other, and is nobody's."""
+def _unmatched_hash() -> str:
+    """A hash that no password matches, and that takes as long to compare as any other."""
 
     def plain(raw: bytes) -> str:
         return base64.b64encode(raw).rstrip(b"=").decode()
@@ -52,7 +52,7 @@ def _hash_of_nobody() -> str:
     return f"$argon2id$v=19${cost}${plain(salt)}${plain(key)}"
 
 
-_NOBODY = _hash_of_nobody()
+_UNMATCHED = _unmatched_hash()
 
 
 def generate_password() -> str:
@@ -82,7 +82,7 @@ async def matches(password: str, known: str | None) -> bool:
 
     def compare() -> bool:
         try:
-            return _hasher.verify(known or _NOBODY, password) and known is not None
+            return _hasher.verify(known or _UNMATCHED, password) and known is not None
         except (VerificationError, InvalidHashError):
             return False
 

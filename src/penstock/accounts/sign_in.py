@@ -1,5 +1,5 @@
-"""Signing in with e-mail and password. Whoever fails learns nothing but that it failed: the same
-answer after the same time, whether the address is unknown, disabled or the password wrong."""
+"""Sign in with e-mail and password. A failure does not show its reason: the answer and its time are
+the same, whether the address is unknown, the user is disabled or the password is wrong."""
 
 from __future__ import annotations
 

@@ -14,6 +14,8 @@ from penstock.model.errors import BadInput, NotAllowed, NotThere, PermanentError
 from penstock.store.accounts import accounts, keys, sessions, users
 from penstock.store.accounts.accounts import SCOPES, Principal
 from penstock.store.accounts.audit_log import Caller, audit
+from penstock.store.accounts.keys import KeyRow
+from penstock.store.accounts.users import UserRow
 from penstock.store.database import Connection
 from penstock.store.errors import UniqueViolationError
 
@@ -29,54 +31,61 @@ class NewUser:
     password_hash: str | None
 
 
-async def add_user(conn: Connection, caller: Caller, wanted: NewUser) -> Any:
+async def add_user(conn: Connection, caller: Caller, wanted: NewUser) -> UserRow:
     org = await accounts.find_org(conn, wanted.org)
     taken = PermanentError("ALREADY_EXISTS", f"There is a user {wanted.email!r} already.")
     if await accounts.find_user(conn, wanted.email) is not None:
         raise taken
     try:
-        user = await accounts.add_user(conn, org["id"], wanted.email, wanted.role)
+        user = await accounts.add_user(conn, org.id, wanted.email, wanted.role)
     except UniqueViolationError as error:
         raise taken from error
     if wanted.password_hash is not None:
-        await sessions.set_password(conn, user["id"], org["id"], wanted.password_hash)
-    told = {"email": user["email"], "role": wanted.role, "org": wanted.org}
-    await _audit(conn, caller, user, "create", after=told)
-    return await users.get(conn, user["id"])
+        await sessions.set_password(conn, user.id, org.id, wanted.password_hash)
+    told = {"email": user.email, "role": wanted.role, "org": wanted.org}
+    await _audit(conn, caller, user.org_id, user.id, "create", after=told)
+    return await _existing(conn, user.id)
 
 
 async def change_user(
     conn: Connection, caller: Caller, user_id: int, role: str | None, disabled: bool | None
-) -> Any:
-    """What is None stays. Somebody is always left who can give the rights back."""
+) -> UserRow:
+    """None keeps a setting. The last admin cannot be disabled or get another role."""
     await users.lock_admins(conn)
     before = await _existing(conn, user_id)
-    stays_admin = (role or before["role"]) == "admin" and not (
-        before["disabled_at"] is not None if disabled is None else disabled
+    stays_admin = (role or before.role) == "admin" and not (
+        before.disabled_at is not None if disabled is None else disabled
     )
-    is_admin = before["role"] == "admin" and before["disabled_at"] is None
+    is_admin = before.role == "admin" and before.disabled_at is None
     if is_admin and not stays_admin and not await users.has_other_admin(conn, user_id):
         raise PermanentError("INVALID_STATE", "This is the last admin. Make another one first.")
-    if role is not None and role != before["role"]:
+    if role is not None and role != before.role:
         await users.set_role(conn, user_id, role)
         await _audit(
-            conn, caller, before, "role", before={"role": before["role"]}, after={"role": role}
+            conn,
+            caller,
+            before.org_id,
+            user_id,
+            "role",
+            before={"role": before.role},
+            after={"role": role},
         )
-    if disabled is not None and disabled != (before["disabled_at"] is not None):
+    if disabled is not None and disabled != (before.disabled_at is not None):
         await users.set_disabled(conn, user_id, disabled)
         if disabled:
             await sessions.end_sessions_of(conn, user_id)
-        await _audit(conn, caller, before, "disable" if disabled else "enable")
-    return await users.get(conn, user_id)
+        verb = "disable" if disabled else "enable"
+        await _audit(conn, caller, before.org_id, user_id, verb)
+    return await _existing(conn, user_id)
 
 
-async def reset_password(conn: Connection, caller: Caller, user_id: int, hashed: str) -> Any:
-    """Whoever was signed in as that user is out, and who forgot the old one may try again."""
+async def reset_password(conn: Connection, caller: Caller, user_id: int, hashed: str) -> UserRow:
+    """Ends all sessions of the user, and forgets failed attempts to sign in."""
     user = await _existing(conn, user_id)
-    await sessions.set_password(conn, user_id, user["org_id"], hashed)
+    await sessions.set_password(conn, user_id, user.org_id, hashed)
     await sessions.end_sessions_of(conn, user_id)
-    await sessions.forgive_account(conn, account_of(user["email"]))
-    await _audit(conn, caller, user, "reset_password")
+    await sessions.forgive_account(conn, account_of(user.email))
+    await _audit(conn, caller, user.org_id, user.id, "reset_password")
     return user
 
 
@@ -85,15 +94,14 @@ async def change_own_password(conn: Connection, caller: Caller, hashed: str) -> 
     who = caller.who
     await sessions.set_password(conn, who.user_id, who.org_id, hashed)
     await sessions.end_sessions_of(conn, who.user_id, but=who.session_id)
-    user = {"id": who.user_id, "org_id": who.org_id}
-    await _audit(conn, caller, user, "change_password")
+    await _audit(conn, caller, who.org_id, who.user_id, "change_password")
 
 
 async def end_session(conn: Connection, caller: Caller, session_id: UUID) -> None:
     ended = await sessions.end_session(conn, session_id)
     if ended is None:
         raise no_such_session()
-    await _note_ended(conn, caller, ended["org_id"], ended["user_id"])
+    await _note_ended(conn, caller, ended.org_id, ended.user_id)
 
 
 async def end_other_sessions(conn: Connection, caller: Caller) -> None:
@@ -120,28 +128,30 @@ class NewKey:
 
 async def add_key(
     conn: Connection, caller: Caller, user_id: int, wanted: NewKey
-) -> tuple[Any, str]:
+) -> tuple[KeyRow, str]:
     """The key's row, and the key itself, for the only time."""
     user = await _existing(conn, user_id)
-    possible = _OF_ROLE[user["role"]]
+    possible = _OF_ROLE[user.role]
     scopes = possible if wanted.scopes is None else ("read", *wanted.scopes)
     beyond = sorted(set(scopes) - set(possible))
     if beyond:
         raise BadInput(
             "INVALID_PARAMETERS",
-            f"A {user['role']} cannot have a key with the scope {beyond[0]!r}.",
+            f"A {user.role} cannot have a key with the scope {beyond[0]!r}.",
         )
     key_id, key = await accounts.add_key(
-        conn, user["org_id"], user_id, wanted.name, scopes=sorted(set(scopes), key=SCOPES.index),
+        conn, user.org_id, user_id, wanted.name, scopes=sorted(set(scopes), key=SCOPES.index),
         expires_at=wanted.expires_at,
     )  # fmt: skip
     told = {"user": user_id, "name": wanted.name, "scopes": sorted(set(scopes), key=SCOPES.index),
             "expiresAt": wanted.expires_at}  # fmt: skip
     await audit(
-        conn, user["org_id"], caller.who.user_id, "key.create", f"key:{key_id}", ip=caller.ip,
+        conn, user.org_id, caller.who.user_id, "key.create", f"key:{key_id}", ip=caller.ip,
         after=told,
     )  # fmt: skip
-    return await keys.get(conn, key_id), key
+    row = await keys.get(conn, key_id)
+    assert row is not None
+    return row, key
 
 
 async def revoke_key(conn: Connection, caller: Caller, key_id: int) -> None:
@@ -151,8 +161,8 @@ async def revoke_key(conn: Connection, caller: Caller, key_id: int) -> None:
         raise no_such_key()
     if await keys.revoke(conn, key_id):
         await audit(
-            conn, key["org_id"], caller.who.user_id, "key.revoke", f"key:{key_id}", ip=caller.ip,
-            before={"user": key["user_id"], "name": key["name"]},
+            conn, key.org_id, caller.who.user_id, "key.revoke", f"key:{key_id}", ip=caller.ip,
+            before={"user": key.user_id, "name": key.name},
         )  # fmt: skip
 
 
@@ -184,15 +194,16 @@ def require_more_than_a_key(who: Principal) -> None:
         )
 
 
-async def _existing(conn: Connection, user_id: int) -> Any:
+async def _existing(conn: Connection, user_id: int) -> UserRow:
     user = await users.get(conn, user_id)
     if user is None:
         raise no_such_user()
     return user
 
 
-async def _audit(conn: Connection, caller: Caller, user: Any, verb: str, **told: Any) -> None:
+async def _audit(
+    conn: Connection, caller: Caller, org_id: int, user_id: int, verb: str, **told: Any
+) -> None:
     await audit(
-        conn, user["org_id"], caller.who.user_id, f"user.{verb}", f"user:{user['id']}",
-        ip=caller.ip, **told,
-    )  # fmt: skip
+        conn, org_id, caller.who.user_id, f"user.{verb}", f"user:{user_id}", ip=caller.ip, **told
+    )

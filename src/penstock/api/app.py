@@ -12,7 +12,16 @@ from starlette.middleware.cors import CORSMiddleware
 
 from penstock import __version__
 from penstock.api.accounts import audit, keys, orgs, session, sessions, users
-from penstock.api.catalog import export_templates, pictures, products, profiles, saved_values
+from penstock.api.catalog import (
+    export_templates,
+    pictures,
+    product_edits,
+    product_filters,
+    product_links,
+    products,
+    profiles,
+    saved_values,
+)
 from penstock.api.crawl import pages, postings, runs
 from penstock.api.feeds import feeds, serving
 from penstock.api.files import files, resumable_uploads
@@ -29,6 +38,7 @@ from penstock.api.jobs import (
     batch,
     bulk,
     clone,
+    column_values,
     control,
     dead_letters,
     edits,
@@ -90,15 +100,17 @@ _RESOURCES = (
         clone,
         fix,
         edits,
+        column_values,
         undo,
         lookups,
         enrichment,
         profiles,
         saved_values,
+        product_links,
         export_templates,
     ),
     *(export, events),
-    *(products, pictures, imports),
+    *(product_filters, products, product_edits, pictures, imports),
     dead_letters,
     bulk,
     *(queues, monitor, history, alerts, notifications, extraction_monitor, providers),
@@ -182,7 +194,7 @@ def routed() -> FastAPI:
     )
     handle_errors(app)
     app.router.route_class = CostedRoute
-    # The key first: whoever has none learns nothing from what else is wrong.
+    # The key is checked first: a request without one gets no other error.
     for resource in _RESOURCES:
         _add(app, resource.router, "/api", [Depends(principal), Depends(signing)])
     # Signing in needs no key.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from penstock.app.job_control import state_of
+from penstock.app.job_control import get_job, state_of
 from penstock.engine import reprocess
 from penstock.engine.runtime import Runtime
 from penstock.model.bulk import BulkAction, JobFilter, percent
@@ -21,8 +21,8 @@ from penstock.model.reprocess import Selection
 from penstock.store.accounts.accounts import Principal
 from penstock.store.accounts.audit_log import audit
 from penstock.store.database import Connection, from_json
-from penstock.store.jobs import bulk, jobs
-from penstock.store.jobs.bulk import NewOperation, Reach
+from penstock.store.jobs import bulk
+from penstock.store.jobs.bulk import NewOperation, OperationRow, Reach
 
 # Jobs looked at by one statement, however few of them match.
 WALK = 5000
@@ -32,20 +32,20 @@ _COUNT_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Jobs that match; ``capped``: at least so many."""
+    """The number of jobs that match; ``capped``: there may be more."""
 
     count: int
     capped: bool
 
 
 def reach_of(who: Principal, org_id: int | None = None) -> Reach:
-    """What this principal may touch; an admin may narrow it to one org."""
+    """The jobs that this principal may change; an admin may choose one org."""
     scope = who.scope
     return Reach(org_id if scope.admin else scope.org_id, scope.owner_id)
 
 
 async def count(conn: Connection, reach: Reach, wanted: JobFilter) -> Counted:
-    """How many jobs match, as far as a request may look."""
+    """Count the jobs that match, within the time of a request."""
     asked_at = await bulk.now(conn)
     after, found, deadline = bulk.NO_JOB, 0, time.monotonic() + _COUNT_SECONDS
     while True:
@@ -70,7 +70,7 @@ async def start(
     reach: Reach,
     ip: str | None = None,
 ) -> tuple[UUID, Counted]:
-    """Write the operation down, audited; it begins when this is committed."""
+    """Store the operation and audit it; it begins after the commit."""
     counted = await count(conn, reach, wanted)
     operation = NewOperation(
         new_id(), who.org_id, who.user_id, action, wanted, reach, params, ip,
@@ -95,7 +95,7 @@ async def abort(conn: Connection, who: Principal, operation_id: UUID, ip: str | 
             " Undo the edit when it has ended.", state=operation.state,
         )  # fmt: skip
     if operation.target is not None:
-        # What was reopened of it is worked all the same.
+        # Items that are reopened already run anyway.
         await reprocess.stop_reopening(conn, operation.target, operation.id)
         await bulk.note(conn, operation.id, operation.target, changed=True)
     await bulk.end(conn, operation_id, "aborted")
@@ -108,7 +108,8 @@ async def abort(conn: Connection, who: Principal, operation_id: UUID, ip: str | 
 
 @dataclass(frozen=True, slots=True)
 class Reprocessed:
-    """``operation_id`` goes on with what one transaction could not hold."""
+    """``operation_id`` is the bulk operation that continues with the items that one transaction
+    could not hold."""
 
     items: int
     left_out: int
@@ -124,8 +125,8 @@ async def reprocess_job(
     selection: Selection,
     ip: str | None = None,
 ) -> Reprocessed:
-    """Reprocess one job, audited; of a large one the operation that does is begun."""
-    before = await jobs.get_job(conn, job_id)
+    """Reprocess one job, audited. For a large job this starts a bulk operation."""
+    before = await get_job(conn, job_id)
     operation_id = new_id()
     begun = await reprocess.begin(
         runtime, conn, job_id, selection, holder=operation_id, user_id=who.user_id
@@ -137,42 +138,40 @@ async def reprocess_job(
         await bulk.add(
             conn,
             NewOperation(
-                operation_id, before["org_id"], who.user_id, BulkAction.REPROCESS,
+                operation_id, before.org_id, who.user_id, BulkAction.REPROCESS,
                 JobFilter(job_ids=(job_id,)), reach_of(who), selection.as_json(), ip, 1,
                 target=job_id, target_selection=bulk.frozen(begun.rest, begun.asked_at),
             ),
         )  # fmt: skip
     await audit(
-        conn, before["org_id"], who.user_id, "job.reprocess", f"job:{job_id}", ip=ip,
+        conn, before.org_id, who.user_id, "job.reprocess", f"job:{job_id}", ip=ip,
         before={"state": state_of(before)},
-        after={"state": state_of(await jobs.get_job(conn, job_id)), **selection.as_json()},
+        after={"state": state_of(await get_job(conn, job_id)), **selection.as_json()},
     )  # fmt: skip
     held = operation_id if begun.rest is not None else None
     return Reprocessed(begun.items, begun.left_out, begun.lane, held)
 
 
-def shape_of(row: Any) -> dict[str, Any]:
+def shape_of(row: OperationRow) -> dict[str, Any]:
     """An operation as API and command line show it."""
-    handled = row["changed"] + row["left_out"] + row["failed"]
+    handled = row.changed + row.left_out + row.failed
     return {
-        "id": str(row["id"]),
-        "action": row["action"],
-        "filter": from_json(row["filter"]),
-        "params": from_json(row["params"]),
-        "org": row["org"],
-        "userId": row["user_id"],
-        "state": row["state"],
-        "matched": row["matched"],
-        "changed": row["changed"],
-        "leftOut": row["left_out"],
-        "failed": row["failed"],
-        "errors": from_json(row["errors"]),
-        "items": row["items"],
-        "itemsLeftOut": row["items_left_out"],
-        "percent": percent(
-            row["state"], row["matched"], handled, row["target_row"], row["target_total"]
-        ),
-        "askedAt": row["asked_at"],
-        "updatedAt": row["updated_at"],
-        "finishedAt": row["finished_at"],
+        "id": str(row.id),
+        "action": row.action,
+        "filter": from_json(row.filter),
+        "params": from_json(row.params),
+        "org": row.org,
+        "userId": row.user_id,
+        "state": row.state,
+        "matched": row.matched,
+        "changed": row.changed,
+        "leftOut": row.left_out,
+        "failed": row.failed,
+        "errors": from_json(row.errors),
+        "items": row.items,
+        "itemsLeftOut": row.items_left_out,
+        "percent": percent(row.state, row.matched, handled, row.target_row, row.target_total),
+        "askedAt": row.asked_at,
+        "updatedAt": row.updated_at,
+        "finishedAt": row.finished_at,
     }

@@ -1,8 +1,8 @@
 """Operations over many jobs, in the background: one transaction per job, with the place reached.
 
-Whoever goes on with an operation locks its row first of all, so that any number may try: a step is
-done once, and one that was not committed was not done. The row says what is behind it; nothing else
-is remembered.
+A process that continues an operation locks its row first, so that several may try: each step is
+done once, and a step that was not committed was not done. The row is the only record of how far the
+operation is.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ import time
 from collections import deque
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from penstock.app.bulk import WALK
 from penstock.app.clone import Copy, clone
-from penstock.app.job_control import apply_change, audit_change
+from penstock.app.job_control import apply_change, audit_change, get_job
 from penstock.app.rows import edits
 from penstock.engine import reprocess
 from penstock.engine.runtime import Runtime
@@ -27,8 +26,9 @@ from penstock.model.reprocess import Selection
 from penstock.model.ticket import Ticket
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection
-from penstock.store.jobs import bulk, jobs
+from penstock.store.jobs import bulk
 from penstock.store.jobs.bulk import Operation
+from penstock.store.jobs.job_rows import JobDetails
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class BulkConfig:
 
 
 class BulkService:
-    """Goes on with every operation, each for a while."""
+    """Continues every operation, each for a limited time."""
 
     name = "bulk"
 
@@ -50,7 +50,7 @@ class BulkService:
         self.every_ms = self._config.every_ms
 
     async def run_once(self) -> int:
-        """Answers how many operations there were to go on with."""
+        """Return how many operations there were to continue."""
         async with self._runtime.db.acquire() as conn:
             waiting = await bulk.live(conn, self._config.most_operations)
         for operation_id in waiting:
@@ -59,7 +59,7 @@ class BulkService:
 
 
 async def go_on(runtime: Runtime, operation_id: UUID, seconds: float) -> bool:
-    """Go on with an operation for a while; True once it has ended."""
+    """Continue an operation for a while; True once it has ended."""
     turn, deadline = _Turn(runtime, operation_id), time.monotonic() + seconds
     while await turn.step():
         if time.monotonic() > deadline:
@@ -123,7 +123,7 @@ class _Turn:
         return True
 
     async def _pass_by(self, conn: Connection, operation: Operation, last: UUID | None) -> bool:
-        """Nothing up to ``last`` matches; None: nothing at all is left."""
+        """No job up to ``last`` matches; None: no job is left."""
         if last is None:
             await bulk.end(conn, operation.id, "done")
             return False
@@ -136,8 +136,8 @@ class _Turn:
         )
 
     async def _act(self, conn: Connection, operation: Operation, job_id: UUID) -> None:
-        """The action on one job; where it does not apply, the job is left out."""
-        before = await jobs.get_job(conn, job_id)
+        """Apply the action to one job; a job to which it does not apply is left out."""
+        before = await get_job(conn, job_id)
         items = left_out = 0
         try:
             if operation.action is BulkAction.REPROCESS:
@@ -159,11 +159,11 @@ class _Turn:
                     conn, job_id, operation.action, operation.params.get("priority")
                 )
         except PermanentError as refused:
-            # Raised before anything was written: the job is in no state for it.
+            # Raised before anything was written: the action does not apply to the job's state.
             if refused.code != "INVALID_STATE":
                 raise
         changed = self._wake is not None
-        # A clone is written down as every clone is.
+        # A clone has its own entry in the audit log.
         if changed and operation.action is not BulkAction.CLONE:
             await self._audit(conn, operation, before)
         await bulk.note(
@@ -171,16 +171,16 @@ class _Turn:
             items_left_out=left_out,
         )  # fmt: skip
 
-    async def _clone(self, conn: Connection, operation: Operation, job: Any) -> str:
-        """In the name of who asked for the operation, as if they had asked for this one alone."""
-        asks = Principal(operation.user_id, operation.org_id, "", "member", job["org"], job["plan"])
+    async def _clone(self, conn: Connection, operation: Operation, job: JobDetails) -> str:
+        """Clone the job in the name of the user who asked for the operation."""
+        asks = Principal(operation.user_id, operation.org_id, "", "member", job.org, job.plan)
         copy = Copy(
             operation.params.get("priority"), operation.params.get("config") or {}, operation.ip
         )
         return (await clone(self._runtime, conn, asks, job, copy)).lane
 
-    async def _audit(self, conn: Connection, operation: Operation, before: Any) -> None:
-        after = await jobs.get_job(conn, before["id"])
+    async def _audit(self, conn: Connection, operation: Operation, before: JobDetails) -> None:
+        after = await get_job(conn, before.id)
         await audit_change(
             conn, operation.user_id, operation.ip, operation.action, before, after, operation.id
         )
@@ -196,7 +196,7 @@ class _Turn:
         selection = Selection.of_json(operation.target_selection or {})
         asked_at = datetime.fromisoformat((operation.target_selection or {})["askedAt"])
         try:
-            # Undone alone when the job was taken away meanwhile.
+            # A savepoint: rolled back alone if the job was cancelled meanwhile.
             async with conn.transaction():
                 chunk = await reprocess.go_on(
                     self._runtime, conn, job_id, selection, asked_at, operation.target_row,
@@ -217,8 +217,8 @@ class _Turn:
             )
 
     async def _note_failure(self, error: Exception) -> bool:
-        """The job at hand failed and the operation goes on with the next; without a job at hand it
-        is the operation itself that cannot go on."""
+        """If a job was being changed, it failed, and the operation continues with the next one.
+        Otherwise the operation itself failed."""
         shown = ItemError.of(error).as_json()
         async with self._runtime.db.transaction() as conn:
             operation = await bulk.lock(conn, self._id)

@@ -1,11 +1,12 @@
-"""What becomes of dead letters: each is run again as a new job, or discarded with a reason.
+"""Reprocess dead letters as new jobs, or discard them with a reason.
 
-A letter's change and its new job are one transaction that holds the letter, so that nothing is run
-again twice, whoever asks at the same time and whatever dies in between.
+A letter and its new job are changed in one transaction that locks the letter, so that no letter is
+reprocessed twice, even by simultaneous requests or after a crash.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -27,11 +28,11 @@ from penstock.store import webhooks
 from penstock.store.accounts.audit_log import Caller, audit
 from penstock.store.database import Connection, Transaction
 from penstock.store.jobs import dead_letters
-from penstock.store.jobs.dead_letters import LetterCursor, Matching
+from penstock.store.jobs.dead_letters import LetterCursor, LetterDetails, Matching, PickedLetter
 from penstock.webhooks.endpoints import send_again
 
 _CHUNK = 100
-# Letters one call of a bulk action looks at; whoever wants more calls again.
+# Letters that one call of a bulk action looks at; the client calls again for more.
 MOST_PER_CALL = 1000
 # A dry run counts no further.
 MOST_COUNTED = 10_000
@@ -78,8 +79,8 @@ async def reprocess_all(
     which: Matching,
     after: LetterCursor | None,
 ) -> Done:
-    """Every open letter that matches, oldest first, in chunks of a transaction each. One that is
-    refused stays open and keeps no other."""
+    """Reprocess all open letters that match, oldest first, in chunks of one transaction each. A
+    letter that is refused stays open and does not stop the others."""
     done = Done(place=after)
     while True:
         async with transaction() as conn:
@@ -93,27 +94,28 @@ async def reprocess_all(
         if done.looked_at >= MOST_PER_CALL:
             break
     if done.refused and not done.jobs and isinstance(done.refused[-1][1], TransientError):
-        # Nothing at all is accepted at the moment, and that is what the caller must hear.
+        # Nothing is accepted at the moment: the caller must see that error.
         raise done.refused[-1][1]
     return done
 
 
 async def _reprocess_chunk(
-    runtime: Runtime, conn: Connection, caller: Caller, picked: list[Any], done: Done
+    runtime: Runtime, conn: Connection, caller: Caller, picked: list[PickedLetter], done: Done
 ) -> set[str]:
     made, lanes = [], set()
     for row in picked:
         try:
-            # Whatever a refused one has written is taken back, and the chunk goes on.
+            # What a refused letter wrote is rolled back, and the chunk continues.
             async with conn.transaction():
-                letter = await dead_letters.get_letter(conn, row["id"])
+                letter = await dead_letters.get_letter(conn, row.id)
+                assert letter is not None
                 receipt = await _submit_again(runtime, conn, caller, letter)
         except PenstockError as error:
-            done.refused.append((row["id"], error))
+            done.refused.append((row.id, error))
         else:
-            made.append((row["id"], receipt.job_id))
+            made.append((row.id, receipt.job_id))
             lanes.add(receipt.lane)
-        done.place = (row["last_failed_at"], row["id"])
+        done.place = (row.last_failed_at, row.id)
     if made:
         await dead_letters.close_reprocessed(conn, made, caller.who.user_id)
     done.jobs += [job_id for _, job_id in made]
@@ -131,7 +133,7 @@ async def discard_all(
             picked = await _pick(conn, which, done)
             if picked:
                 await _discard(conn, caller, picked, reason)
-                done.place = (picked[-1]["last_failed_at"], picked[-1]["id"])
+                done.place = (picked[-1].last_failed_at, picked[-1].id)
         done.letters += len(picked)
         if not done.more:
             return done
@@ -141,40 +143,42 @@ async def discard_all(
 
 
 async def count(conn: Connection, which: Matching) -> Done:
-    """What a bulk action would find, and nothing done."""
+    """Count what a bulk action would find, and change nothing."""
     found = await dead_letters.count_open(conn, which, MOST_COUNTED + 1)
     return Done(min(found, MOST_COUNTED), more=found > MOST_COUNTED)
 
 
-async def _open_letter(conn: Connection, letter_id: UUID) -> Any:
+async def _open_letter(conn: Connection, letter_id: UUID) -> LetterDetails:
     letter = await dead_letters.hold_letter(conn, letter_id)
     if letter is None:
         raise no_such_letter()
-    if letter["state"] != "open":
-        known = {"state": letter["state"]}
-        if letter["new_job_id"] is not None:
-            known["newJobId"] = str(letter["new_job_id"])
+    if letter.state != "open":
+        known: dict[str, Any] = {"state": letter.state}
+        if letter.new_job_id is not None:
+            known["newJobId"] = str(letter.new_job_id)
         raise PermanentError(
-            "INVALID_STATE", f"This dead letter has been {letter['state']} already.", **known
+            "INVALID_STATE", f"This dead letter has been {letter.state} already.", **known
         )
     return letter
 
 
-async def _pick(conn: Connection, which: Matching, done: Done) -> list[Any]:
-    """The next letters, held. One more is asked for than taken, to know whether there are more."""
+async def _pick(conn: Connection, which: Matching, done: Done) -> list[PickedLetter]:
+    """Lock the next letters. One more than needed is read, to see whether there are more."""
     size = min(_CHUNK, MOST_PER_CALL - done.looked_at)
     picked = await dead_letters.pick_open(conn, which, done.place, size + 1)
     done.more = len(picked) > size
     return picked[:size]
 
 
-async def _submit_again(runtime: Runtime, conn: Connection, caller: Caller, letter: Any) -> Receipt:
-    """The new job belongs to whom the failed one belonged to, whoever helps them. A delivery is
-    sent again as itself, so that its receiver knows it again."""
-    if letter["row_no"] is not None:
+async def _submit_again(
+    runtime: Runtime, conn: Connection, caller: Caller, letter: LetterDetails
+) -> Receipt:
+    """The new job belongs to the user of the failed one, even if an admin reprocesses it. A
+    delivery is sent again with the same id, so that its receiver recognises it."""
+    if letter.row_no is not None:
         return await _send_again(runtime, conn, caller, letter)
     copy = Copy(priority=_PRIORITY, ip=caller.ip)
-    order = order_of(letter, copy, f"dead-letter:{letter['id']}")
+    order = order_of(letter, copy, f"dead-letter:{letter.id}")
     receipt = await submit(runtime, conn, owner_of(letter), order)
     await _audit(
         conn, caller, letter, "reprocess",
@@ -183,11 +187,14 @@ async def _submit_again(runtime: Runtime, conn: Connection, caller: Caller, lett
     return receipt
 
 
-async def _send_again(runtime: Runtime, conn: Connection, caller: Caller, letter: Any) -> Receipt:
-    job_id = letter["job_id"]
-    if letter["pipeline"] == NOTIFICATIONS:
-        return await _notify_again(runtime, conn, caller, letter)
-    delivery_id = await webhooks.delivery_of_item(conn, job_id, letter["row_no"])
+async def _send_again(
+    runtime: Runtime, conn: Connection, caller: Caller, letter: LetterDetails
+) -> Receipt:
+    job_id, row_no = letter.job_id, letter.row_no
+    assert row_no is not None
+    if letter.pipeline == NOTIFICATIONS:
+        return await _notify_again(runtime, conn, caller, letter, row_no)
+    delivery_id = await webhooks.delivery_of_item(conn, job_id, row_no)
     delivery = None if delivery_id is None else await webhooks.get_delivery(conn, delivery_id)
     if delivery is None:
         raise PermanentError("INVALID_STATE", "The delivery is no longer in the log.")
@@ -199,10 +206,12 @@ async def _send_again(runtime: Runtime, conn: Connection, caller: Caller, letter
     return Receipt(job_id, body, lane)
 
 
-async def _notify_again(runtime: Runtime, conn: Connection, caller: Caller, letter: Any) -> Receipt:
+async def _notify_again(
+    runtime: Runtime, conn: Connection, caller: Caller, letter: LetterDetails, row_no: int
+) -> Receipt:
     """Send a notification again, with all its tries."""
-    job_id, statuses = letter["job_id"], tuple(TERMINAL_ITEM_STATUSES)
-    which = Selection(whole_job=False, statuses=statuses, rows=(letter["row_no"],))
+    job_id, statuses = letter.job_id, tuple(TERMINAL_ITEM_STATUSES)
+    which = Selection(whole_job=False, statuses=statuses, rows=(row_no,))
     begun = await begin(runtime, conn, job_id, which, holder=new_id(), user_id=caller.who.user_id)
     if begun.lane is None:
         raise PermanentError("INVALID_STATE", "This notification is still on its way.")
@@ -211,17 +220,23 @@ async def _notify_again(runtime: Runtime, conn: Connection, caller: Caller, lett
     return Receipt(job_id, body, begun.lane)
 
 
-async def _discard(conn: Connection, caller: Caller, letters: list[Any], reason: str) -> None:
-    ids = [letter["id"] for letter in letters]
+async def _discard(
+    conn: Connection, caller: Caller, letters: Sequence[PickedLetter | LetterDetails], reason: str
+) -> None:
+    ids = [letter.id for letter in letters]
     await dead_letters.close_discarded(conn, ids, reason, caller.who.user_id)
     for letter in letters:
         await _audit(conn, caller, letter, "discard", {"state": "discarded", "reason": reason})
 
 
 async def _audit(
-    conn: Connection, caller: Caller, letter: Any, verb: str, after: dict[str, Any]
+    conn: Connection,
+    caller: Caller,
+    letter: PickedLetter | LetterDetails,
+    verb: str,
+    after: dict[str, Any],
 ) -> None:
     await audit(
-        conn, letter["org_id"], caller.who.user_id, f"dead_letter.{verb}",
-        f"dead-letter:{letter['id']}", ip=caller.ip, before={"state": "open"}, after=after,
+        conn, letter.org_id, caller.who.user_id, f"dead_letter.{verb}",
+        f"dead-letter:{letter.id}", ip=caller.ip, before={"state": "open"}, after=after,
     )  # fmt: skip

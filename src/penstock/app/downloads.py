@@ -1,4 +1,4 @@
-"""Files that lie on a web server: fetched under guard, and stored as they come."""
+"""Download files of web servers: never from internal addresses, and stored while they arrive."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from penstock.model.text.media_types import media_type_of
 _NOT_THERE: Final = frozenset({404, 410})
 _THEIR_FAULT: Final = frozenset({"NETWORK_ERROR", "FETCH_TIMEOUT"})
 _MAY_PASS: Final = frozenset({408, 425, 429})
-# What no file's name holds: a path's separators, and control characters.
+# Not allowed in the name of a file: separators of paths, and control characters.
 _NO_NAME: Final = re.compile(r"[/\\\x00-\x1f\x7f-\x9f]")
 _LONGEST_NAME: Final = 255
 _LONGEST_HEADER: Final = 4096
@@ -45,8 +45,8 @@ _LONGEST_SUFFIX: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """What came, and what the server said of it. ``host`` is all of the URL that is repeated
-    anywhere: the rest may carry a secret."""
+    """A downloaded file, and what the server said about it. Only ``host`` of the URL is shown
+    anywhere: the rest may contain a secret."""
 
     blob: StoredBlob
     name: str
@@ -55,7 +55,7 @@ class Download:
 
 
 async def download(runtime: Runtime, url: str) -> Download:
-    """The file behind ``url``, stored durably but nobody's yet."""
+    """The file behind ``url``, stored durably but not recorded in the database yet."""
     limit = runtime.settings.max_file_bytes
     asked = FetchRequest(
         url, headers={"Accept": "*/*", "User-Agent": "Penstock"},
@@ -114,7 +114,7 @@ def _unreachable(why: str, retry_after_ms: int | None) -> TransientError:
 
 
 def _name_of(answer: StreamedResponse) -> str:
-    """As the server names it, else as the URL ends; whatever that is, it becomes a plain name."""
+    """The name that the server gives, else the end of the URL, as a plain file name."""
     found = urlsplit(answer.url)
     told = _disposition_name(answer.header("content-disposition") or "")
     for name in (told, unquote(found.path.rpartition("/")[2])):

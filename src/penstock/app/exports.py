@@ -29,13 +29,16 @@ from penstock.model.export import (
 from penstock.model.exports.templates import ExportTemplate
 from penstock.model.states import ItemStatus
 from penstock.store.catalog import missing
+from penstock.store.catalog.missing import MissingProduct
 from penstock.store.database import Connection, from_json
 from penstock.store.jobs import export as store
+from penstock.store.jobs.export import ExportedRow
+from penstock.store.jobs.job_rows import JobDetails
 
 PAGE_ROWS = 2000
-# A statement looks at so many rows at most, however few of them are wanted.
 # Rows whose cells are counted in one statement.
 _MEASURED_AT_ONCE = 20_000
+# Rows that one statement looks at, however few of them match.
 _WIDEST, _WIDEST_WITH_WORDS = 50_000, 5_000
 _threads = ThreadPoolExecutor(4, thread_name_prefix="export")
 OpenConnection = Callable[[], AbstractAsyncContextManager[Connection]]
@@ -53,22 +56,26 @@ class ExportFilter:
 
     @property
     def has_filter(self) -> bool:
-        """Rows were chosen, so that failed ones among them are exported, too."""
+        """Whether the caller chose rows; then failed rows among them are exported, too."""
         return bool(self.statuses or self.code or self.q)
 
 
 async def export_pieces(
-    runtime: Runtime, opened: OpenConnection, job: Any, wanted: ExportFilter,
+    runtime: Runtime, opened: OpenConnection, job: JobDetails, wanted: ExportFilter,
     kind: type[RowWriter], template: ExportTemplate | None = None,
 ) -> AsyncGenerator[bytes, None]:  # fmt: skip
-    """A job's rows as a file, piece by piece. In a thread: a page of a workbook takes longer than
-    others should wait. A template chooses the columns of valid rows."""
+    """A job's rows as a file, piece by piece. Pages are written in a thread, since a page of a
+    workbook takes long. A template chooses the columns of valid rows."""
+    if wanted.which == "missing":
+        async for piece in _missing_pieces(opened, job.id, kind(MISSING_COLUMNS, frozenset())):
+            yield piece
+        return
     writer: RowWriter | None = None
     columns: Sequence[str] = ()
     async with opened() as conn:
-        first = await first_result(runtime, conn, job["id"], job)
+        first = await first_result(runtime, conn, job.id, job)
     marks = kind.marks or wanted.which == "all"
-    rows = result_pages(opened, job["id"], job["total"], wanted, marks=marks, first=first)
+    rows = result_pages(opened, job.id, job.total, wanted, marks=marks, first=first)
     async with aclosing(_one_ahead(rows)) as pages:
         async for page in pages:
             if writer is None:
@@ -86,27 +93,29 @@ async def export_pieces(
 
 
 async def in_export_thread(write: Callable[..., bytes], *args: Any) -> bytes:
-    """Exports have threads of their own: those of uploads are never all taken by them."""
+    """Run in the threads of exports, which never take those of uploads."""
     loop = asyncio.get_running_loop()
     written, seconds = await loop.run_in_executor(_threads, timed, write, *args)
     charge(seconds)
     return written
 
 
-async def _widest(opened: OpenConnection, job: Any, wanted: ExportFilter) -> int:
-    """How many cells the longest row has, wherever it is: no cell of a supplier's is left out."""
-    if wanted.which != "original-with-errors" or job["header"] is None:
+async def _widest(opened: OpenConnection, job: JobDetails, wanted: ExportFilter) -> int:
+    """The number of cells of the longest row, so that no cell is left out."""
+    if wanted.which != "original-with-errors" or job.header is None:
         return 0
     widest = 0
-    for after in range(0, job["total"], _MEASURED_AT_ONCE):
+    for after in range(0, job.total, _MEASURED_AT_ONCE):
         async with opened() as conn:
-            last = min(after + _MEASURED_AT_ONCE, job["total"])
-            widest = max(widest, await store.widest(conn, job["id"], after, last))
+            last = min(after + _MEASURED_AT_ONCE, job.total)
+            widest = max(widest, await store.widest(conn, job.id, after, last))
     return widest
 
 
-async def _one_ahead(pages: AsyncGenerator[list[Any], None]) -> AsyncGenerator[list[Any], None]:
-    """The same; the next page is fetched while one is written."""
+async def _one_ahead(
+    pages: AsyncGenerator[Sequence[ExportedRow], None],
+) -> AsyncGenerator[Sequence[ExportedRow], None]:
+    """The same pages; the next page is read while one is written."""
     async with aclosing(pages):
         coming = asyncio.ensure_future(anext(pages, None))
         try:
@@ -119,7 +128,7 @@ async def _one_ahead(pages: AsyncGenerator[list[Any], None]) -> AsyncGenerator[l
 
 
 def _page(
-    writer: RowWriter, wanted: ExportFilter, columns: Sequence[str], page: list[Any]
+    writer: RowWriter, wanted: ExportFilter, columns: Sequence[str], page: Sequence[ExportedRow]
 ) -> bytes:
     return writer.page(export_rows(wanted, columns, page))
 
@@ -127,16 +136,11 @@ def _page(
 async def result_pages(
     opened: OpenConnection, job_id: UUID, total: int, wanted: ExportFilter | None = None, *,
     marks: bool = True, first: int = 1,
-) -> AsyncGenerator[list[Any], None]:  # fmt: skip
-    """The rows up to the last one there is now, at least one page; without ``marks`` their cells
-    alone, where that is all of them. Without a filter, rows before the ``first`` result are left
-    out. Short transactions: one that stays open for a whole export
-    slows every claim down."""
+) -> AsyncGenerator[Sequence[ExportedRow], None]:  # fmt: skip
+    """Pages of the rows that exist now, at least one page. Without ``marks`` only cells are read,
+    if they are enough. Without a filter, rows before the ``first`` result are left out.
+    Transactions are short: one that stays open for a whole export slows down all claims."""
     asked = wanted or ExportFilter()
-    if asked.which == "missing":
-        async for page in _missing_pages(opened, job_id):
-            yield page
-        return
     statuses = asked.statuses or (() if asked.which in ("valid", "all") else PROBLEMS)
     if not statuses and (asked.code is not None or asked.q):
         statuses = tuple(ItemStatus)
@@ -150,29 +154,36 @@ async def result_pages(
         if page:
             found = True
             yield page
-        after = page[-1]["row_no"] if more else last
+        after = page[-1].row_no if more else last
         width = PAGE_ROWS if more else min(width * 2, widest)
     if not found:
         yield []
 
 
-async def _missing_pages(opened: OpenConnection, job_id: UUID) -> AsyncGenerator[list[Any], None]:
+async def _missing_pieces(
+    opened: OpenConnection, job_id: UUID, writer: RowWriter
+) -> AsyncGenerator[bytes, None]:
+    """The products that the file does not contain."""
+    yield writer.head()
     after: str | None = ""
     while after is not None:
         async with opened() as conn:
             page = await missing.some(conn, job_id, after, PAGE_ROWS)
-        yield page
-        after = page[-1]["source_id"] if len(page) == PAGE_ROWS else None
+        yield await in_export_thread(writer.page, _missing_rows(page))
+        after = page[-1].source_id if len(page) == PAGE_ROWS else None
+    yield await in_export_thread(writer.end)
 
 
 def export_columns(
-    runtime: Runtime, job: Any, wanted: ExportFilter, first_page: Sequence[Any], widest: int = 0
+    runtime: Runtime,
+    job: JobDetails,
+    wanted: ExportFilter,
+    first_page: Sequence[ExportedRow],
+    widest: int = 0,
 ) -> Sequence[str]:
     match wanted.which:
         case "errors":
             return REPORT_COLUMNS
-        case "missing":
-            return MISSING_COLUMNS
         case "original-with-errors":
             columns = _original_columns(job, first_page, widest)
             return [*columns, _free(REASON, columns)]
@@ -183,19 +194,17 @@ def export_columns(
             return columns_of(runtime, job, first_page)
 
 
-def amounts_of(runtime: Runtime, job: Any) -> frozenset[str]:
+def amounts_of(runtime: Runtime, job: JobDetails) -> frozenset[str]:
     """The columns of the job's results that contain amounts of money."""
-    pipeline = runtime.pipelines.get(job["pipeline"])
+    pipeline = runtime.pipelines.get(job.pipeline)
     return frozenset() if pipeline is None else pipeline.amount_columns
 
 
 def export_rows(
-    wanted: ExportFilter, columns: Sequence[str], page: Sequence[Any]
+    wanted: ExportFilter, columns: Sequence[str], page: Sequence[ExportedRow]
 ) -> Iterable[ExportRow]:
     """The rows of a page as they go into the file."""
     match wanted.which:
-        case "missing":
-            return _missing_rows(page)
         case "errors":
             return _report_rows(page)
         case "original-with-errors":
@@ -203,85 +212,79 @@ def export_rows(
         case "all":
             return _all_rows(columns[: -len(STATUS_COLUMNS)], page)
         case _:
-            rows = page if wanted.has_filter else [row for row in page if row["status"] != "ERROR"]
-            is_marked = bool(rows) and "problems" in rows[0]
-            return _marked_rows(columns, rows) if is_marked else _bare_rows(columns, rows)
+            rows = page if wanted.has_filter else [row for row in page if row.status != "ERROR"]
+            return _valid_rows(columns, rows)
 
 
-def _result_of(row: Any) -> Mapping[str, Any] | None:
-    found = row["result"]
+def _result_of(row: ExportedRow) -> Mapping[str, Any] | None:
+    found = row.result
     return None if found is None else from_json(found)
 
 
-def _bare_rows(columns: Sequence[str], page: Iterable[Any]) -> Iterable[ExportRow]:
-    for row in page:
-        if (result := _result_of(row)) is not None:
-            yield ExportRow(list(map(result.get, columns)))
-
-
-def _all_rows(columns: Sequence[str], page: Iterable[Any]) -> Iterable[ExportRow]:
+def _all_rows(columns: Sequence[str], page: Iterable[ExportedRow]) -> Iterable[ExportRow]:
     """Every row with its status and problems; one without a result has empty cells."""
     for row in page:
         problems = _problems(row)
         cells = map((_result_of(row) or {}).get, columns)
-        told = (row["status"], reason_of(problems) or None)
+        told = (row.status, reason_of(problems) or None)
         yield ExportRow([*cells, *told], marks_of(problems))
 
 
-def _marked_rows(columns: Sequence[str], page: Iterable[Any]) -> Iterable[ExportRow]:
+def _valid_rows(columns: Sequence[str], page: Iterable[ExportedRow]) -> Iterable[ExportRow]:
     for row in page:
         if (result := _result_of(row)) is not None:
-            is_marked = row["error"] is not None or row["problems"] not in (None, "[]")
+            is_marked = row.error is not None or row.problems not in (None, "[]")
             marks = marks_of(_problems(row)) if is_marked else ()
             yield ExportRow(list(map(result.get, columns)), marks)
 
 
-def _original_rows(columns: Sequence[str], page: Iterable[Any]) -> Iterable[ExportRow]:
+def _original_rows(columns: Sequence[str], page: Iterable[ExportedRow]) -> Iterable[ExportRow]:
     for row in page:
         problems = _problems(row)
         yield ExportRow([*_original(row, columns), reason_of(problems)], marks_of(problems))
 
 
-def _report_rows(page: Iterable[Any]) -> Iterable[ExportRow]:
+def _report_rows(page: Iterable[ExportedRow]) -> Iterable[ExportRow]:
     for row in page:
-        yield from report_lines(row["row_no"], row["status"], _problems(row))
+        yield from report_lines(row.row_no, row.status, _problems(row))
 
 
-def _missing_rows(page: Iterable[Any]) -> Iterable[ExportRow]:
+def _missing_rows(page: Iterable[MissingProduct]) -> Iterable[ExportRow]:
     for row in page:
-        off = "yes" if row["unpublished"] else "no"
-        yield ExportRow([row["source_id"], row["sku"], row["gtin"], row["title"], off])
+        off = "yes" if row.unpublished else "no"
+        yield ExportRow([row.source_id, row.sku, row.gtin, row.title, off])
 
 
-def _problems(row: Any) -> list[Mapping[str, Any]]:
-    return problems_of(from_json(row["error"]), from_json(row["problems"]))
+def _problems(row: ExportedRow) -> list[Mapping[str, Any]]:
+    return problems_of(from_json(row.error), from_json(row.problems))
 
 
-def columns_of(runtime: Runtime, job: Any, first_page: Sequence[Any]) -> list[str]:
-    """As the pipeline shows them, else as the file has them, else as the results turn out."""
-    pipeline = runtime.pipelines.get(job["pipeline"])
-    known = None if pipeline is None else pipeline.columns_of(from_json(job["context"]) or {})
+def columns_of(runtime: Runtime, job: JobDetails, first_page: Sequence[ExportedRow]) -> list[str]:
+    """The pipeline's columns, else those of the file, else those of the first results."""
+    pipeline = runtime.pipelines.get(job.pipeline)
+    known = None if pipeline is None else pipeline.columns_of(from_json(job.context) or {})
     if known is not None:
         return list(known)
-    if job["header"] is not None:
-        return list(from_json(job["header"]))
-    results = [from_json(row["result"]) or {} for row in first_page]
+    if job.header is not None:
+        return list(from_json(job.header))
+    results = [from_json(row.result) or {} for row in first_page]
     return list(dict.fromkeys(name for result in results for name in result))
 
 
-def _original_columns(job: Any, first_page: Sequence[Any], widest: int) -> list[str]:
-    """The supplier's own; cells beyond the header have a column by their place, as in the grid."""
-    inputs = [from_json(row["input"]) for row in first_page]
-    if job["header"] is None:
+def _original_columns(job: JobDetails, first_page: Sequence[ExportedRow], widest: int) -> list[str]:
+    """The columns of the file; cells beyond the header are named by their position, as in the
+    grid."""
+    inputs = [from_json(row.input) for row in first_page]
+    if job.header is None:
         return list(dict.fromkeys(name for one in inputs if isinstance(one, dict) for name in one))
-    header = list(from_json(job["header"]))
+    header = list(from_json(job.header))
     longest = max((len(one) for one in inputs if isinstance(one, list)), default=0)
     longest = max(longest, widest)
     return header + [f"Column {place + 1}" for place in range(len(header), longest)]
 
 
 def _free(name: str, taken: Sequence[str]) -> str:
-    """A name no column has: in JSON one would take the other's place."""
+    """A name that no column has: in JSON, one column would replace the other."""
     number, free = 1, name
     while free in taken:
         number += 1
@@ -289,9 +292,9 @@ def _free(name: str, taken: Sequence[str]) -> str:
     return free
 
 
-def _original(row: Any, columns: Sequence[str]) -> list[Any]:
-    """The supplier's own cells, as many as there are columns."""
-    given = from_json(row["input"])
+def _original(row: ExportedRow, columns: Sequence[str]) -> list[Any]:
+    """The cells of the file, as many as there are columns."""
+    given = from_json(row.input)
     if isinstance(given, dict):
         return [given.get(column) for column in columns]
     cells = list(given) if isinstance(given, list) else [given]

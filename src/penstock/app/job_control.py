@@ -6,7 +6,7 @@ and the same entry in the audit log however it was asked for.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from penstock.app.kickoff import kickoff
@@ -19,6 +19,7 @@ from penstock.model.ticket import Ticket
 from penstock.store.accounts.audit_log import Caller, audit
 from penstock.store.database import Connection, Transaction
 from penstock.store.jobs import claims, jobs
+from penstock.store.jobs.job_rows import JobDetails
 
 LIVE = frozenset({"queued", "delayed", "running", "paused"})
 # States in which a change is accepted, although it changes nothing in those that are not live.
@@ -30,7 +31,7 @@ def no_such_job() -> NotThere:
     return NotThere("NOT_FOUND", "There is no such job.")
 
 
-async def get_job(conn: Connection, job_id: UUID) -> Any:
+async def get_job(conn: Connection, job_id: UUID) -> JobDetails:
     """The job, if it exists and the connection's scope includes it."""
     job = await jobs.get_job(conn, job_id)
     if job is None:
@@ -38,14 +39,25 @@ async def get_job(conn: Connection, job_id: UUID) -> Any:
     return job
 
 
-def state_of(job: Any) -> str:
-    return shown_state(job["state"], paused=job["paused"], delayed=job["delayed"])
+class HasState(Protocol):
+    """A job whose state is shown."""
+
+    @property
+    def state(self) -> str: ...
+    @property
+    def paused(self) -> bool: ...
+    @property
+    def delayed(self) -> bool: ...
+
+
+def state_of(job: HasState) -> str:
+    return shown_state(job.state, paused=job.paused, delayed=job.delayed)
 
 
 async def change_job(
     runtime: Runtime, transaction: Transaction, caller: Caller, job_id: UUID, action: BulkAction,
     priority: int | None = None,
-) -> Any:  # fmt: skip
+) -> JobDetails:  # fmt: skip
     """Make one change and return the job. A job that is already in the wanted state stays as it
     is, and nothing is audited."""
     accepted = _ACCEPTED.get(action, LIVE)
@@ -89,20 +101,20 @@ async def apply_change(
 
 
 async def audit_change(
-    conn: Connection, user_id: int, ip: str | None, action: BulkAction, before: Any, after: Any,
-    operation_id: UUID | None = None,
+    conn: Connection, user_id: int, ip: str | None, action: BulkAction, before: JobDetails,
+    after: JobDetails, operation_id: UUID | None = None,
 ) -> None:  # fmt: skip
     """``operation_id`` names the bulk operation that the change is part of."""
     part_of = {} if operation_id is None else {"operationId": str(operation_id)}
     await audit(
-        conn, before["org_id"], user_id, f"job.{action}", f"job:{before['id']}", ip=ip,
+        conn, before.org_id, user_id, f"job.{action}", f"job:{before.id}", ip=ip,
         before=_audited(action, before), after={**_audited(action, after), **part_of},
     )  # fmt: skip
 
 
-def _audited(action: BulkAction, job: Any) -> dict[str, Any]:
+def _audited(action: BulkAction, job: JobDetails) -> dict[str, Any]:
     if action is BulkAction.PRIORITY:
-        return {"priority": job["priority"]}
+        return {"priority": job.priority}
     return {"state": state_of(job)}
 
 
@@ -123,11 +135,11 @@ async def kickoff_job(
     if state == "paused":
         raise PermanentError("INVALID_STATE", "The job is paused. Resume it first.", state=state)
     slices = 0
-    if job["state"] not in TERMINAL_JOB_STATES:
+    if job.state not in TERMINAL_JOB_STATES:
         slices = await kickoff(runtime, job_id, duration_ms)
     async with transaction() as conn:
         await audit(
-            conn, job["org_id"], caller.who.user_id, "job.kickoff", f"job:{job_id}", ip=caller.ip,
+            conn, job.org_id, caller.who.user_id, "job.kickoff", f"job:{job_id}", ip=caller.ip,
             after={"slices": slices},
         )  # fmt: skip
     return slices

@@ -1,4 +1,4 @@
-"""Work on one job inside a request, for as long as the caller says: installs without workers."""
+"""Work on one job inside a request, for a limited time: for installations without workers."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from penstock.engine.worker.loop import Worker
 from penstock.model.errors import Unavailable
 from penstock.store.jobs.claims import Served
 
-# Each one takes a thread and a connection; a page that asks again and again must not take all.
+# Each takes a thread and a connection, so a page that repeats the request must not take all.
 MOST_AT_ONCE = 4
 _room = asyncio.Semaphore(MOST_AT_ONCE)
 
 
 async def kickoff(runtime: Runtime, job_id: UUID, duration_ms: int) -> int:
-    """Slices of this job worked within the time; 0 when nothing of it was due."""
+    """Return how many slices of this job were worked on; 0 if nothing of it was due."""
     if _room.locked():
         raise Unavailable(
             "SERVICE_UNAVAILABLE", f"{MOST_AT_ONCE} kickoffs run already. Try again soon."

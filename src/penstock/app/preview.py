@@ -1,4 +1,4 @@
-"""A look at what a job would do, without one: nothing is written."""
+"""Preview what a job would do; nothing is written."""
 
 from __future__ import annotations
 
@@ -16,20 +16,18 @@ from penstock.model.pipeline import FileRef, Job
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection
 
-# Questions that are asked before there is a job.
+# Errors that are questions to the user, asked before a job exists.
 _ASKS = frozenset({"MAPPING_NEEDED"})
 
 
 async def prepare_preview(runtime: Runtime, conn: Connection, who: Principal, order: Order) -> Job:
-    """The job as its pipeline would see it; refused where submitting it would be."""
+    """The job as its pipeline would see it. Refused if a submit would be."""
     pipeline = submitted_pipeline(runtime, order.pipeline)
     config = valid_config(pipeline, order)
     row = await file_of_order(runtime, conn, who, pipeline, order)
     file = None
     if row is not None:
-        file = FileRef(
-            row["id"], row["name"], row["sha256"], row["size"], row["media_type"], row["blob_key"]
-        )
+        file = FileRef(row.id, row.name, row.sha256, row.size, row.media_type, row.blob_key)
     return Job(new_id(), who.org_id, order.pipeline, config, file)
 
 
@@ -42,13 +40,13 @@ def job_of_upload(runtime: Runtime, who: Principal, order: Order, upload: Upload
 
 
 async def check_first_rows(runtime: Runtime, job: Job) -> None:
-    """Refuse what the first rows of the file show to be of no use. Whatever else is wrong, or takes
-    too long, is left to the job itself."""
+    """Refuse a file if its first rows show that it cannot be used. Other problems, and files that
+    take too long to check, are left to the job."""
     pipeline, seconds = runtime.pipeline(job.pipeline), runtime.settings.submit_look_seconds
     if job.file is None or not pipeline.checks_first_rows or not seconds:
         return
     if runtime.submit_looks.locked():
-        # A burst of submits is not slowed down: the job itself asks the same.
+        # In a burst of submits the check is skipped: the job makes it, too.
         return
     ctx = stage_context(runtime, StopSign(), seconds, runtime.log)
     ctx.children = runtime.preview_children.for_owner(job.org_id)
@@ -63,7 +61,7 @@ async def check_first_rows(runtime: Runtime, job: Job) -> None:
 
 
 async def preview(runtime: Runtime, job: Job) -> Mapping[str, Any]:
-    """PREVIEW_TIMEOUT where it takes longer than a caller should wait."""
+    """Raises PREVIEW_TIMEOUT if it takes too long."""
     seconds = runtime.settings.preview_seconds
     ctx = stage_context(runtime, StopSign(), seconds, runtime.log)
     ctx.children = runtime.preview_children.for_owner(job.org_id)

@@ -1,4 +1,4 @@
-"""Run again what failed lately: one transaction for each job."""
+"""Run jobs and items again that failed since some time: one transaction for each job."""
 
 from __future__ import annotations
 
@@ -49,18 +49,18 @@ async def retry_failed(
         if time.monotonic() > deadline:
             more = True
             break
-        whole = job["state"] == JobState.FAILED
+        whole = job.state == JobState.FAILED
         selection = Selection() if whole else Selection(statuses=(ItemStatus.ERROR,))
         try:
             async with transaction() as conn:
-                made = await reprocess_job(runtime, conn, who, job["id"], selection, ip)
+                made = await reprocess_job(runtime, conn, who, job.id, selection, ip)
         except PermanentError as refused:
             # Someone else has taken it up meanwhile.
             if refused.code != "INVALID_STATE":
                 raise
             continue
         if made.lane is not None:
-            retried.append(job["id"])
+            retried.append(job.id)
             lanes.add(made.lane)
     for lane in sorted(lanes):
         await runtime.broker.send(Ticket(lane))

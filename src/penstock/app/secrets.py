@@ -13,7 +13,8 @@ from penstock.store.watchers import watchers
 
 # Every table with sealed values.
 _RESEALERS = (
-    webhooks.reseal, connections.reseal, sources.reseal, org_secrets.reseal, watchers.reseal,
+    webhooks.reseal, connections.credentials.reseal, sources.credentials.reseal,
+    org_secrets.reseal, watchers.credentials.reseal,
 )  # fmt: skip
 
 

@@ -1,4 +1,5 @@
-"""Undo an import: products as they were before the job, but for those changed since.
+"""Undo an import or a crawl: products and job postings as they were before the job, but for those
+changed since.
 
 Jobs that changed the same product are undone in the reverse order in which they changed it: the
 earlier one is refused for that product until the later one is undone. Undoing twice does nothing
@@ -19,6 +20,8 @@ from penstock.model.errors import NotThere, PermanentError
 from penstock.model.states import TERMINAL_JOB_STATES
 from penstock.store.accounts.audit_log import Caller, audit
 from penstock.store.catalog.products import Undone, undo_some
+from penstock.store.crawl.postings import UndonePostings
+from penstock.store.crawl.postings import undo_some as undo_postings
 from penstock.store.database import Connection, Transaction
 from penstock.store.jobs import jobs, reprocess
 
@@ -34,14 +37,14 @@ async def undo_job(
     """Undo a job that has ended, as `undo` does, and audit it."""
     async with transaction() as conn:
         job = await get_job(conn, job_id)
-    _require_ended(job["state"], state_of(job))
-    _require_images(job["changes_pruned_at"])
+    _require_ended(job.state, state_of(job))
+    _require_images(job.changes_pruned_at)
     done = await undo(runtime, transaction, job_id, seconds, dry_run=dry_run, after=after)
     if not dry_run:
         told = {name: done[name] for name in ("restored", "deleted", "refusedCount", "more")}
         async with transaction() as conn:
             await audit(
-                conn, job["org_id"], caller.who.user_id, "job.undo", f"job:{job_id}",
+                conn, job.org_id, caller.who.user_id, "job.undo", f"job:{job_id}",
                 ip=caller.ip, after=told,
             )  # fmt: skip
     return done
@@ -51,11 +54,12 @@ async def undo(
     runtime: Runtime, transaction: Transaction, job_id: UUID, seconds: float, *,
     dry_run: bool = False, after: UUID = FIRST,
 ) -> dict[str, Any]:  # fmt: skip
-    """Put back what a job did, in short transactions, for at most so long; `more` says that there
-    is more to undo, after the product named `last`. What is undone stays so, whatever happens in
-    between. ``dry_run`` only says what would happen."""
+    """Undo what a job did, in short transactions and for a limited time. `more` says that there is
+    more to undo, after the product `last`. If this is interrupted, what was undone stays undone.
+    ``dry_run`` only reports what would happen."""
     deadline = time.monotonic() + seconds
     total = Undone()
+    postings = 0
     more = True
     while more and time.monotonic() < deadline:
         async with transaction() as conn:
@@ -70,9 +74,17 @@ async def undo(
         total.refused += some.refused
         more = some.looked_at == _AT_ONCE
         after = some.last or after
+    if not more:
+        found = await _undo_postings(runtime, transaction, job_id, deadline, dry_run=dry_run)
+        total.restored += found.restored
+        total.deleted += found.deleted
+        total.refused += found.refused
+        postings = found.restored + found.deleted
+        more = found.looked_at == _AT_ONCE
     return {
         "restored": total.restored,
         "deleted": total.deleted,
+        "postings": postings,
         "refusedCount": len(total.refused),
         "refused": total.refused[:_MOST_SHOWN],
         "more": more,
@@ -80,12 +92,32 @@ async def undo(
     }
 
 
-async def _tell(conn: Connection, job_id: UUID, some: Undone) -> None:
-    """Under the job's lock, for which a reprocess waits: a job that runs is not undone under it."""
+async def _undo_postings(
+    runtime: Runtime, transaction: Transaction, job_id: UUID, deadline: float, *, dry_run: bool
+) -> UndonePostings:
+    """The same for job postings, after the products. Without ``dry_run`` those that are undone are
+    marked, so that the next call goes on after them."""
+    total, after, more = UndonePostings(), FIRST, True
+    while more and (dry_run or time.monotonic() < deadline):
+        async with transaction() as conn:
+            some = await undo_postings(conn, job_id, after, _AT_ONCE, dry_run=dry_run)
+            if not dry_run:
+                await _tell(conn, job_id, some)
+        total.restored += some.restored
+        total.deleted += some.deleted
+        total.refused += some.refused
+        total.looked_at = some.looked_at
+        more, after = some.looked_at == _AT_ONCE, some.last or after
+    return total
+
+
+async def _tell(conn: Connection, job_id: UUID, some: Undone | UndonePostings) -> None:
+    """Record the undo under the lock of the job, for which a reprocess waits: a job that runs is
+    never undone."""
     job = await reprocess.lock(conn, job_id)
     if job is None:
         raise NotThere("NOT_FOUND", f"There is no job {job_id}.")
-    _require_ended(job["state"], job["state"])
+    _require_ended(job.state, job.state)
     changed = some.restored + some.deleted
     if changed:
         await reprocess.mark_undone(conn, job_id)

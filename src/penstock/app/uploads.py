@@ -1,4 +1,4 @@
-"""Files on their way to a job: bytes first, then the row that keeps them."""
+"""Files of jobs: their bytes are stored first, then the row that refers to them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from penstock.store.jobs import jobs
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file that is stored but nobody's yet."""
+    """A file that is stored but not recorded in the database yet."""
 
     id: UUID
     name: str
@@ -31,8 +31,8 @@ class Upload:
 async def keep_upload(
     runtime: Runtime, conn: Connection, who: Principal, upload: Upload, ip: str | None = None
 ) -> datetime:
-    """Write the upload's row, audited and within the org's quota; from the commit on the file is
-    kept."""
+    """Write the row of an upload, audited and within the org's quota. From the commit on the file
+    is kept."""
     await usage.add_file(conn, who.org_id, upload.blob.size, runtime.settings.quota)
     created_at = await jobs.add_file(
         conn,
@@ -51,7 +51,7 @@ async def keep_upload(
     await audit(
         conn, who.org_id, who.user_id, "file.create", f"file:{upload.id}", ip=ip, after=told
     )
-    # Someone else's refused upload of the same bytes may have taken the blob just before.
+    # A refused upload of the same bytes may have deleted the blob just before.
     if not await runtime.blobs.exists(upload.blob.key):
         raise Unavailable("BLOB_UNAVAILABLE", "The file could not be kept. Send it again.")
     return created_at

@@ -130,7 +130,7 @@ class PostgresBroker:
             self._away = False
             if self._listens:
                 await self._connection.add_listener(self._channel, self._heard)
-                # Whatever was told while nobody listened is found by looking once.
+                # Messages sent before it listened are found by looking for work once.
                 self._woken.set()
         return self._connection
 

@@ -178,6 +178,7 @@ def field_of(target: str) -> Field:
     return BY_TARGET[target]
 
 
+AVAILABILITY_STATES = ("in_stock", "out_of_stock", "limited", "preorder", "backorder")
 _AMOUNT = {"type": "string", "pattern": r"^-?[0-9]+(\.[0-9]+)?$"}
 _DAY = {"type": "string", "pattern": r"^[0-9]{4}-([0-9]{2}(-[0-9]{2})?|W[0-9]{2})$"}
 _SIDE = {"type": "number", "minimum": 0}
@@ -219,7 +220,7 @@ _FRAGMENTS: dict[str, dict[str, Any]] = {
     "percent": {"type": "number", "minimum": 0, "maximum": 100},
     "boolean": {"type": "boolean"},
     "published": {"type": "boolean"},
-    "availability": {"enum": ["in_stock", "out_of_stock", "limited", "preorder", "backorder"]},
+    "availability": {"enum": list(AVAILABILITY_STATES)},
     "count": {"type": "integer", "minimum": 0},
     "quantity": {"type": "integer", "minimum": 0},
     "lead_time": {"type": "integer", "minimum": 0},

@@ -43,7 +43,7 @@ class Penstock:
         return await self.client.call("POST", path, params=params, body=body)
 
     async def first(self, path: str, limit: int, **filters: Any) -> list[dict[str, Any]]:
-        """The first of a list."""
+        """The first items of a list."""
         numbered = count(1)
         found: list[dict[str, Any]] = []
         async for one in self.client.listed(path, page_size=min(limit, _PAGE), **filters):
@@ -53,8 +53,8 @@ class Penstock:
         return found
 
     async def to_the_end(self, operation_id: str) -> Any:
-        """A background operation, once it is through. Whoever interrupts this leaves the rest to
-        the workers."""
+        """Wait for the end of a background operation. If this is interrupted, the workers continue
+        the operation."""
         leading = None
         if self.here is not None:
             from penstock.engine.services.leader import Leader

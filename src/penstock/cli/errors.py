@@ -8,6 +8,7 @@ from penstock.cli.output import OutputIncomplete
 from penstock.client import ApiError, Unreachable
 from penstock.model.errors import BadInput, NotAllowed, NotThere, PenstockError, Unavailable
 from penstock.model.text.redaction import redacted
+from penstock.model.text.wrong_input import reason_of
 from penstock.store.database import CONNECTION_ERRORS
 from penstock.store.errors import (
     InsufficientPrivilegeError,
@@ -104,8 +105,8 @@ def _of_the_api(error: ApiError | Unreachable) -> tuple[int, str]:
 
 
 def _setting_problem(error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_context=False)[0]
-    message = first["msg"].removeprefix("Value error, ")
+    first = error.errors(include_url=False)[0]
+    message = reason_of(first)
     if not first["loc"]:
         return f"{message}."
     return f"PENSTOCK_{str(first['loc'][0]).upper()}: {message}."

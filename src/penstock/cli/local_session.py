@@ -28,13 +28,13 @@ class Session:
 
 
 def quiet_logs() -> None:
-    """Of a command's own engine only what went wrong is of interest."""
+    """Log errors only, since the command runs its own engine."""
     configure_logging("error")
 
 
 @asynccontextmanager
 async def opened(settings: Settings) -> AsyncIterator[Session]:
-    """The embedded database is ours to migrate; a server of others is migrated on request only."""
+    """The embedded database is migrated at once; another server only by `penstock migrate`."""
     async with (
         wiring.database_addresses(settings) as addresses,
         owner_database(settings, addresses.owner_dsn) as db,
@@ -65,14 +65,15 @@ async def opened_engine(settings: Settings, name: str, **options: Any) -> AsyncI
 
 @asynccontextmanager
 async def transaction() -> AsyncIterator[Connection]:
-    """For a command that is one transaction."""
+    """A transaction for a command that needs only one."""
     quiet_logs()
     async with opened(Settings()) as session, session.db.transaction() as conn:
         yield conn
 
 
 async def local_admin(conn: Connection) -> Principal:
-    """In whose name a command on this machine acts: who can read the data folder is an admin."""
+    """The principal of commands on this machine: a user who can read the data folder is an
+    admin."""
     org = await accounts.ensure_org(conn, FIRST_ORG)
-    user = await local_user(conn, org["id"])
-    return Principal(user["id"], org["id"], FIRST_ADMIN, "admin", FIRST_ORG, org["plan"])
+    user = await local_user(conn, org.id)
+    return Principal(user.id, org.id, FIRST_ADMIN, "admin", FIRST_ORG, org.plan)

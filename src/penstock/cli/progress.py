@@ -17,7 +17,7 @@ _SECONDS_BETWEEN_LINES = 2.0
 
 
 class ProgressBar:
-    """Told of a job's progress as often as one likes."""
+    """Shows the progress of a job; may be updated at any rate."""
 
     def __init__(self, title: str, *, quiet: bool = False) -> None:
         self._title = title

@@ -1,4 +1,4 @@
-"""Settings with what was said on the command line, which goes before the environment."""
+"""Settings with the options of the command line, which override the environment."""
 
 from __future__ import annotations
 

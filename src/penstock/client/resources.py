@@ -27,6 +27,7 @@ PATHS: Mapping[str, str] = {
     "pages": "/api/pages",
     "pending": "/api/pending",
     "postings": "/api/postings",
+    "product_links": "/api/product-links",
     "products": "/api/products",
     "profiles": "/api/profiles",
     "providers": "/api/providers",
@@ -108,6 +109,7 @@ class Resources(Generic[ResourceT]):
     pages: ResourceT
     pending: ResourceT
     postings: ResourceT
+    product_links: ResourceT
     products: ResourceT
     profiles: ResourceT
     providers: ResourceT

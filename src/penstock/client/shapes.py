@@ -158,10 +158,11 @@ class Preview(Shape):
 
 
 class Refusal(Shape):
-    """A product that was changed since, and was not undone."""
+    """A product or job posting that was changed since, and was not undone."""
 
-    product_id: UUID
-    row_no: int
+    product_id: UUID | None = None
+    posting_id: UUID | None = None
+    row_no: int | None
     source: str | None = None
     source_id: str | None = None
     reason: str
@@ -170,6 +171,7 @@ class Refusal(Shape):
 class Undone(Shape):
     restored: int
     deleted: int
+    postings: int = 0
     refused_count: int
     refused: list[Refusal]
     more: bool
@@ -180,6 +182,7 @@ class Undone(Shape):
         return Undone(
             restored=self.restored + later.restored,
             deleted=self.deleted + later.deleted,
+            postings=self.postings + later.postings,
             refused_count=self.refused_count + later.refused_count,
             refused=[*self.refused, *later.refused],
             more=later.more,

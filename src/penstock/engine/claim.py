@@ -48,6 +48,8 @@ class Limits:
     holds_ingest: bool = False
     # Pipelines and stages that need only one member of their items' checkpoints, and which.
     brief: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    # … that work on several items at the same time, and how many.
+    at_once: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +186,8 @@ async def _take(
         factor = figures.claim_factor(work.pipeline, work.stage)
         share = turn_share(turn.waiting, limits.own_cap)
         bounds = replace(limits.bounds, target_ms=limits.bounds.target_ms * share)
-        size = claim_size(bounds, item_ms, work.avg_bytes, factor)
+        least = limits.at_once.get((work.pipeline, work.stage), 1)
+        size = max(least, claim_size(bounds, item_ms, work.avg_bytes, factor))
         leases = await _lease_items(conn, turn, work, size, item_ms or 10.0, served, locked)
     expected = sum(lease.expected_ms for lease in leases)
     lease = lease_ms(expected, limits.lock_floor_ms, limits.lock_cap_ms)

@@ -46,8 +46,8 @@ NAMES = frozenset(
         "undo_before_commit",
         "undo_after_commit",
         # Rows of an earlier job with the same file are copied.
-        "recall_before_commit",
-        "recall_after_commit",
+        "cached_results_before_commit",
+        "cached_results_after_commit",
         # A chunk of a job effect is written.
         "job_effect_before_commit",
         "job_effect_after_commit",

@@ -52,9 +52,9 @@ async def replay(conn: Connection, who: Principal, key: str, digest: bytes) -> A
     known = await jobs.find_key(conn, who.org_id, who.user_id, key)
     if known is None:
         return None
-    if known["request_hash"] != digest:
+    if known.request_hash != digest:
         raise other_request()
-    return Answer(known["status"], known["response"], from_json(known["headers"]))
+    return Answer(known.status, known.response, from_json(known.headers))
 
 
 def new_key(

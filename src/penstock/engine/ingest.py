@@ -150,7 +150,7 @@ class Ingest:
             except _Changed:
                 return cursor, False
             cursor, done = there, last
-            self._runtime.failpoints.reach("recall_after_commit")
+            self._runtime.failpoints.reach("cached_results_after_commit")
             if done < source.total and self._must_rest(must_yield):
                 return cursor, False
         return cursor, True
@@ -180,7 +180,7 @@ class Ingest:
                 worker=self._worker,
             )  # fmt: skip
             await self._count(conn, last - after, round(row_bytes * (last - after)))
-            self._runtime.failpoints.reach("recall_before_commit")
+            self._runtime.failpoints.reach("cached_results_before_commit")
 
     async def _own_keys(self, cursor: Any) -> None:
         """Copy the names of rows that were copied whole: the other rows are compared with them."""

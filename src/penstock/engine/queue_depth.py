@@ -13,7 +13,7 @@ from penstock.model.backpressure import Level, Levels, level_of
 from penstock.model.fairness import WaitingJobs
 from penstock.store.database import Connection
 from penstock.store.jobs import jobs
-from penstock.store.jobs.jobs import waiting_lines
+from penstock.store.jobs.job_rows import WaitingLine
 
 _CACHE_SECONDS = 1.0
 
@@ -80,25 +80,25 @@ class QueueDepthCache:
 
 async def count_queue(conn: Connection, levels: Levels) -> Queue:
     row = await jobs.queue_state(conn, levels.countable)
-    level = level_of(row["depth"], levels)
+    level = level_of(row.depth, levels)
     return Queue(
-        depth=row["depth"],
-        waiting=row["waiting"],
-        active=row["active"],
-        delayed=row["delayed"],
-        oldest_ms=round(row["oldest_ms"] or 0),
-        workers=row["workers"],
-        slots=row["slots"],
-        job_ms=float(row["avg_job_ms"] or 0) / max(row["slots"], 1),
-        since=row["since"] if row["level"] == level else None,
+        depth=row.depth,
+        waiting=row.waiting,
+        active=row.active,
+        delayed=row.delayed,
+        oldest_ms=round(row.oldest_ms or 0),
+        workers=row.workers,
+        slots=row.slots,
+        job_ms=float(row.avg_job_ms or 0) / max(row.slots, 1),
+        since=row.since if row.level == level else None,
         level=level,
-        dead_letters=row["dead_letters"],
-        lines=_lines(waiting_lines(row)),
+        dead_letters=row.dead_letters,
+        lines=_lines(row.lines),
     )
 
 
-def _lines(found: Iterable[tuple[int, int, int, int]]) -> dict[int, WaitingJobs]:
+def _lines(found: Iterable[WaitingLine]) -> dict[int, WaitingJobs]:
     lines: dict[int, WaitingJobs] = {}
-    for org_id, weight, priority, waiting in found:
-        lines.setdefault(org_id, WaitingJobs(weight)).add(priority, waiting)
+    for one in found:
+        lines.setdefault(one.org_id, WaitingJobs(one.weight)).add(one.priority, one.jobs)
     return lines

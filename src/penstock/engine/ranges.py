@@ -68,7 +68,8 @@ async def _store(
     rows = claimed.range.rows
     ctx = stage_context(runtime, stop, float("inf"), runtime.log)
     async with runtime.range_slots:
-        prepared = await runtime.children.call(work.prepare, job, rows)
+        async with runtime.range_child:
+            prepared = await runtime.children.call(work.prepare, job, rows)
         runtime.failpoints.reach("range_prepared")
         return await _compare_and_write(claimed, job, work, prepared, ctx, writing)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from typing import Any
 from uuid import UUID
 
 from penstock.engine.runtime import Runtime, parse_config
@@ -82,27 +81,27 @@ async def begin(
     if job is None:
         raise NotThere("NOT_FOUND", f"There is no job {job_id}.")
     _refuse(job, selection)
-    meant = selection.in_state(job["state"])
+    meant = selection.in_state(job.state)
     # A job that ended early is reopened even without items: its ingest or summary may be missing.
-    takes_up = meant.whole_job and job["state"] in {JobState.FAILED, JobState.CANCELLED}
-    most = meant.most(job)
+    takes_up = meant.whole_job and job.state in {JobState.FAILED, JobState.CANCELLED}
+    most = meant.most(job.ended_items)
     if meant.codes:
         most = min(most, await store.count_codes(conn, job_id, meant.codes))
     window = None
     if most <= MOST_AT_ONCE:
-        window = await store.window(conn, job_id, meant, 0, CHUNK, job["asked_at"])
+        window = await store.window(conn, job_id, meant, 0, CHUNK, job.asked_at)
     # The items may be few but spread over more rows than one window.
     if window is None or window.next_row is not None:
         await store.drop_finish(conn, job_id)
         await _renew(conn, job_id, JobMove(), meant, user_id, _Hold(holder, most))
-        return Begun(lane=job["lane"], rest=meant, asked_at=job["asked_at"])
+        return Begun(lane=job.lane, rest=meant, asked_at=job.asked_at)
     judged = _judge(runtime, job, meant, window)
     if not judged.taken and not takes_up:
         return Begun(left_out=judged.left_out)
     await store.drop_finish(conn, job_id)
     await _reopen(conn, job_id, meant, judged)
     await _renew(conn, job_id, judged.move, meant, user_id)
-    return Begun(len(judged.taken), judged.left_out, job["lane"])
+    return Begun(len(judged.taken), judged.left_out, job.lane)
 
 
 async def hold(
@@ -117,13 +116,13 @@ async def hold(
     _refuse(job, selection)
     await store.drop_finish(conn, job_id)
     await _renew(conn, job_id, JobMove(), selection, user_id, _Hold(holder, most))
-    return str(job["lane"])
+    return str(job.lane)
 
 
 async def is_held(conn: Connection, job_id: UUID, holder: UUID) -> bool:
     """Whether the operation still holds the job: a cancel ends that."""
     job = await store.look_at(conn, job_id)
-    return job is not None and job["reopening"] == holder
+    return job is not None and job.reopening == holder
 
 
 async def reopen_rows(
@@ -133,7 +132,7 @@ async def reopen_rows(
     """Reopen the rows that ``selection`` names, all in this transaction; with ``is_last`` the job
     may complete after that."""
     job = await store.look_at(conn, job_id)
-    if job is None or job["reopening"] != holder:
+    if job is None or job.reopening != holder:
         raise JobCancelled
     items = left_out = 0
     move, after_row = JobMove(), 0
@@ -146,12 +145,13 @@ async def reopen_rows(
             break
         after_row = window.next_row
     locked = await store.lock(conn, job_id)
-    if locked["reopening"] != holder:
+    if locked is None or locked.reopening != holder:
         raise JobCancelled
+    await store.run_more(conn, job_id, items)
     if is_last:
         await store.end_reopening(conn, job_id, holder)
     await write_moves(conn, {job_id: move}, None)
-    return Chunk(items, left_out, None, job["lane"])
+    return Chunk(items, left_out, None, job.lane)
 
 
 async def go_on(
@@ -161,21 +161,22 @@ async def go_on(
     """Reopen the next chunk. This needs no claim lock: the job cannot end while it has a holder,
     and a cancel, which removes the holder, is seen under the job's lock."""
     job = await store.look_at(conn, job_id)
-    if job is None or job["reopening"] != holder:
+    if job is None or job.reopening != holder:
         raise JobCancelled
     window = await store.window(conn, job_id, selection, after_row, CHUNK, asked_at)
     judged = _judge(runtime, job, selection, window)
     await _reopen(conn, job_id, selection, judged)
     locked = await store.lock(conn, job_id)
-    if locked["reopening"] != holder:
+    if locked is None or locked.reopening != holder:
         raise JobCancelled
-    if locked["state"] in TERMINAL_JOB_STATES:
+    if locked.state in TERMINAL_JOB_STATES:
         # Workers of the previous version know no holders.
         await _renew(conn, job_id, JobMove(), selection, None, _Hold(holder, 0))
+    await store.run_more(conn, job_id, len(judged.taken))
     if window.next_row is None:
         await store.end_reopening(conn, job_id, holder)
     await write_moves(conn, {job_id: judged.move}, None)
-    return Chunk(len(judged.taken), judged.left_out, window.next_row, job["lane"])
+    return Chunk(len(judged.taken), judged.left_out, window.next_row, job.lane)
 
 
 async def stop_reopening(conn: Connection, job_id: UUID, holder: UUID) -> None:
@@ -195,25 +196,25 @@ def require_rows(pruned_at: datetime | None, change: str) -> None:
         )
 
 
-def _refuse(job: Any, selection: Selection) -> None:
-    require_rows(job["pruned_at"], "reprocessed")
-    if job["state"] == JobState.CANCELLING:
+def _refuse(job: store.JobToReopen, selection: Selection) -> None:
+    require_rows(job.pruned_at, "reprocessed")
+    if job.state == JobState.CANCELLING:
         raise PermanentError(
             "INVALID_STATE", "The job is still being ended. Reprocess it when it has ended.",
-            state=job["state"],
+            state=job.state,
         )  # fmt: skip
-    if job["reopening"] is not None:
+    if job.reopening is not None:
         raise PermanentError(
             "INVALID_STATE", "Items of this job are being reopened already.",
-            state=job["state"], operationId=str(job["reopening"]),
+            state=job.state, operationId=str(job.reopening),
         )  # fmt: skip
-    ended = job["state"] in TERMINAL_JOB_STATES
-    if ended and not job["ingest_done"] and not selection.whole_job:
+    ended = job.state in TERMINAL_JOB_STATES
+    if ended and not job.ingest_done and not selection.whole_job:
         raise PermanentError(
             "INVALID_STATE",
             "The job ended before all its rows were read, so single items of it cannot go on alone."
             " Reprocess it with scope `job`.",
-            state=job["state"],
+            state=job.state,
         )
 
 
@@ -231,41 +232,44 @@ async def _renew(
     """Reopen the job itself, after its items: state, generation, stages, counters, event. It may be
     complete by that, if only its summary was missing."""
     locked = await store.lock(conn, job_id)
-    ended = locked["state"] in TERMINAL_JOB_STATES
+    assert locked is not None
+    ended = locked.state in TERMINAL_JOB_STATES
     generation = await store.begin_again(
-        conn, job_id, ended=ended, holder=hold.by if hold else None, most=hold.most if hold else 0
-    )
+        conn, job_id, ended=ended, holder=hold.by if hold else None,
+        most=hold.most if hold else 0, reopened=move.counters["pending"],
+    )  # fmt: skip
     told = {"generation": generation}
     told |= {"atMost": hold.most} if hold else {"items": move.counters["pending"]}
     move.events.append(
         ("job.queued" if ended else "job.status", told | {"reprocess": meant.as_json()})
     )
     await write_moves(conn, {job_id: move}, None)
-    if locked["state"] == JobState.FAILED:
+    if locked.state == JobState.FAILED:
         await dead_letters.close_of_job(conn, job_id, user_id)
 
 
 def _judge(
-    runtime: Runtime, job: Any, meant: Selection, window: store.Window, move: JobMove | None = None
-) -> _Reopened:
+    runtime: Runtime, job: store.JobToReopen, meant: Selection, window: store.Window,
+    move: JobMove | None = None,
+) -> _Reopened:  # fmt: skip
     judged, policies = _Reopened(left_out=window.missing), _Policies(runtime, job)
     judged.move = move or judged.move
     for item in window.items:
-        if meant.stage is not None and policies.name_at(item["stage"]) != meant.stage:
+        if meant.stage is not None and policies.name_at(item.stage) != meant.stage:
             continue
         match meant.decide(item, policies.at):
             case ReprocessDecision.LEFT_OUT:
                 judged.left_out += 1
             case ReprocessDecision.TAKEN:
-                judged.taken.append(item["row_no"])
+                judged.taken.append(item.row_no)
                 move = judged.move
-                move.count(COUNTER_OF[ItemStatus(item["status"])], -1)
+                move.count(COUNTER_OF[ItemStatus(item.status)], -1)
                 move.count("pending", 1)
-                stage = 0 if meant.from_start and not item["born"] else item["stage"]
-                shut = stage == 0 and policies.needs_full_input and not job["ingest_done"]
+                stage = 0 if meant.from_start and not item.born else item.stage
+                shut = stage == 0 and policies.needs_full_input and not job.ingest_done
                 move.stage(stage).enter(1, None if shut else 0)
-                if item["code"] is not None:
-                    move.errors[item["code"]] = move.errors.get(item["code"], 0) - 1
+                if item.code is not None:
+                    move.errors[item.code] = move.errors.get(item.code, 0) - 1
             case ReprocessDecision.NOT_MEANT:
                 pass
     return judged
@@ -274,12 +278,12 @@ def _judge(
 class _Policies:
     """The stages of the job's pipeline; none where it no longer accepts the config."""
 
-    def __init__(self, runtime: Runtime, job: Any) -> None:
+    def __init__(self, runtime: Runtime, job: store.JobToReopen) -> None:
         settings = runtime.settings
         self._bounds = (settings.max_attempts_error, settings.max_attempts_not_found)
         try:
-            pipeline = runtime.pipeline(job["pipeline"])
-            config = parse_config(pipeline, job["config"])
+            pipeline = runtime.pipeline(job.pipeline)
+            config = parse_config(pipeline, job.config)
             self._stages = pipeline.stages(config)
             # The first stage of this job waits for all rows.
             self.needs_full_input = pipeline.traits(config).needs_full_input

@@ -65,6 +65,7 @@ async def run_items(runtime: Runtime, claimed: Claim, stop: StopSign, seconds: f
     outcomes, never exceptions."""
     timer = Timer()
     ctx = stage_context(runtime, stop, seconds, runtime.log, claimed.turn.org_id)
+    ctx.item_timeout_ms = runtime.item_timeout_ms(claimed.work.pipeline, claimed.work.stage)
     worked = Worked([None] * len(claimed.items))
     for indexes, stage, batch in await _batches(runtime, claimed, worked):
         if claimed.leases[0].group is not None:

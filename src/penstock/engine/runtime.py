@@ -25,6 +25,7 @@ from penstock.model.places.ports import Places
 from penstock.model.ports import Blobs, Broker, Calls, Children, Fetchers, Log, Sealer, Service
 from penstock.model.shops.provider import ProviderCall, Providers, ShopConnection
 from penstock.model.sources.search import SourceSearch
+from penstock.model.text.wrong_input import reasons_by_field
 from penstock.settings import Settings
 from penstock.store.database import Database, from_json
 from penstock.store.jobs.claims import ClaimedJob
@@ -78,6 +79,8 @@ class Runtime:
     # Ranges of rows that are in memory with their documents: one is written while the next one is
     # in the child process.
     range_slots: Semaphore = field(default_factory=lambda: Semaphore(MAX_RANGES))
+    # One of them is in a child process at a time: a second child would share the worker's core.
+    range_child: Semaphore = field(default_factory=lambda: Semaphore(1))
 
     def pipeline(self, name: str) -> Pipeline:
         try:
@@ -87,6 +90,18 @@ class Runtime:
             raise BadInput(
                 "INVALID_PARAMETERS", f"There is no pipeline {name!r}. Known: {known}."
             ) from None
+
+    def prepare_children(self) -> None:
+        """Start a child process in advance, for the pipelines that name what it imports."""
+        modules = {name for one in self.pipelines.values() for name in one.child_modules}
+        if modules:
+            self.children.prepare(modules)
+
+    def item_timeout_ms(self, pipeline: str, stage: str) -> int:
+        """How long one item of a stage may work."""
+        known = self.pipelines.get(pipeline)
+        asked = 0 if known is None else known.item_timeouts_ms.get(stage, 0)
+        return max(self.settings.item_timeout_ms, asked)
 
     def job(self, row: ClaimedJob) -> Job:
         """The job of a row, as its pipeline sees it."""
@@ -108,11 +123,9 @@ class Runtime:
         )  # fmt: skip
 
 
-def _file(row: Any) -> FileRef:
-    return FileRef(
-        UUID(row["id"]), row["name"], row["sha256"], row["size"], row["media_type"],
-        row["blob_key"],
-    )  # fmt: skip
+def _file(document: Mapping[str, Any]) -> FileRef:
+    known = {name: document[name] for name in FileRef.__slots__}
+    return FileRef(**{**known, "id": UUID(known["id"])})
 
 
 def parse_config(pipeline: Pipeline, text: str) -> Any:
@@ -132,8 +145,8 @@ def parsed_config(model: type[Config], text: str) -> Config:
 
 
 def first_problem(error: ValidationError) -> str:
-    first = error.errors(include_url=False)[0]
-    where = ".".join(("config", *(str(part) for part in first["loc"])))
-    if first["type"] == "extra_forbidden":
-        return f"{where}: there is no such field"
-    return f"{where}: {str(first['msg']).removeprefix('Value error, ')}"
+    """An unknown field first: what else is wrong may follow from its wrong name."""
+    problems = error.errors(include_url=False)
+    problems.sort(key=lambda one: one["type"] != "extra_forbidden")
+    field, reason = next(iter(reasons_by_field(problems).items()))
+    return f"{'.'.join(part for part in ('config', field) if part)}: {reason}"

@@ -25,6 +25,7 @@ from penstock.model.fairness import (
     lane_of,
 )
 from penstock.model.ids import new_id
+from penstock.model.monitor.traces import TraceParent, current_trace
 from penstock.model.network.token_bucket import Rate
 from penstock.model.pipeline import MAX_INLINE_ROWS, Pipeline, Row, Traits
 from penstock.model.progress import shares_before
@@ -32,6 +33,7 @@ from penstock.store.accounts.accounts import Principal
 from penstock.store.catalog import profiles
 from penstock.store.database import Connection
 from penstock.store.jobs import jobs
+from penstock.store.jobs.job_rows import FileRow
 from penstock.store.jobs.jobs import FINISH, INGEST, NewJob, NewKey, NewStage
 from penstock.store.jobs.ranges import RANGES
 from penstock.store.research import requests
@@ -62,6 +64,8 @@ class Order:
     internal: bool = False
     # The origin of a repeated job: `job:<id>` or `dead-letter:<id>`.
     made_from: str = ""
+    # The trace of the request that is handled now.
+    trace: TraceParent | None = field(default_factory=current_trace)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,11 +217,7 @@ def _inline(pipeline: Pipeline, config: Any, traits: Traits) -> Sequence[Row] | 
 
 def submitted_pipeline(runtime: Runtime, name: str) -> Pipeline:
     """The pipeline with that name, if its jobs may be submitted."""
-    allowed = {
-        one.name: one
-        for one in runtime.pipelines.values()
-        if not one.internal and (runtime.settings.test_pipelines or not one.test_only)
-    }
+    allowed = {one.name: one for one in runtime.pipelines.values() if not one.internal}
     if name not in allowed:
         raise BadInput(
             "INVALID_PARAMETERS",
@@ -263,11 +263,11 @@ def _new_job(
     order: Order,
     pipeline: Pipeline,
     config: Any,
-    file: Any,
+    file: FileRow | None,
     rows: list[Row] | Any,
     delay: str | None,
 ) -> NewJob:
-    name = order.name or (file["name"] if file is not None else order.pipeline)
+    name = order.name or (file.name if file is not None else order.pipeline)
     traits = pipeline.traits(config)
     told = {"pipeline": order.pipeline, "name": name[:200], "priority": order.priority}
     if order.made_from:
@@ -287,13 +287,14 @@ def _new_job(
         name=name[:200],
         file_id=order.file_id,
         more_files=order.more_files,
-        bytes_total=0 if file is None else file["size"],
+        bytes_total=0 if file is None else file.size,
         ip=order.ip,
         standing=traits.standing,
         needs_finish=traits.summarizes,
         due_at=order.due_at,
         rows=rows,
         told=told,
+        traceparent=None if order.trace is None else str(order.trace),
     )
 
 
@@ -351,7 +352,7 @@ async def require_profile(conn: Connection, org_id: int, traits: Traits) -> None
 
 async def file_of_order(
     runtime: Runtime, conn: Connection, who: Principal, pipeline: Pipeline, order: Order
-) -> Any:
+) -> FileRow | None:
     """The row of the first file, if the pipeline accepts the heads of all files."""
     if order.file_id is None:
         if pipeline.needs_file:
@@ -376,12 +377,12 @@ async def file_of_order(
 
 async def _checked_file(
     runtime: Runtime, conn: Connection, who: Principal, pipeline: Pipeline, file_id: UUID
-) -> Any:
+) -> FileRow:
     file = await jobs.get_file(conn, file_id)
     # Admins see files of other orgs, but a job must not use a file of another org.
-    if file is None or file["org_id"] != who.org_id:
+    if file is None or file.org_id != who.org_id:
         raise NotThere("FILE_NOT_FOUND", f"There is no file {file_id}.")
-    pipeline.check(await runtime.blobs.head(file["blob_key"]), file["size"], file["name"])
+    pipeline.check(await runtime.blobs.head(file.blob_key), file.size, file.name)
     return file
 
 

@@ -28,11 +28,10 @@ def _now_ms() -> float:
     return time.monotonic() * 1000
 
 
-@dataclass(slots=True)
 class Call:
-    """Implements `model.ports.Call`. Without a report, the call counts as a success."""
+    """Implements `model.ports.Call`. Without a report, the call counts as a success. Defaults
+    belong to the class, since most calls change none of them."""
 
-    started_ms: float
     # None: the result says nothing about the provider.
     refused: bool | None = False
     retry_after_ms: float = 0.0
@@ -40,6 +39,9 @@ class Call:
     is_cancelled: bool = False
     cost: float | None = None
     bucket: ThrottleStatus | None = None
+
+    def __init__(self, started_ms: float) -> None:
+        self.started_ms = started_ms
 
     def throttled(self, retry_after_ms: float | None = None) -> None:
         self.refused = self.is_throttled = True
@@ -127,10 +129,12 @@ class _RunningCall:
     async def __aenter__(self) -> Call:
         line, gate = self._line, self._gate
         now = _now_ms()
-        free = not line.waiting and line.running < line.limit.most_at_once
-        if free and line.limit.not_before <= now and not self._time_is_up():
+        limit = line.limit
+        free = not line.waiting and line.running + 1 <= limit.limit
+        if free and limit.not_before <= now and not self._time_is_up():
             line.running += 1
-            line.limit.started(now)
+            if limit.delay_ms:
+                limit.started(now)
         else:
             await self._wait_in_line()
         if gate is not None:

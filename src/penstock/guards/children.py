@@ -16,7 +16,15 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Hashable,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +125,13 @@ class ChildPool:
                 coming.cancel()
                 await asyncio.gather(coming, return_exceptions=True)
 
+    def prepare(self, modules: Iterable[str]) -> None:
+        """Start a child that imports these modules, so that the first call need not wait for
+        them."""
+        self._modules.update(modules)
+        if not self._all and not self._closed:
+            self._replace()
+
     async def close(self) -> None:
         """End all children; running calls fail."""
         self._closed = True
@@ -194,8 +209,8 @@ class ChildPool:
             self._idle.append(child)
 
     def _replace(self) -> None:
-        """Start a child in place of one that has ended, so that its owner need not take the idle
-        child of another."""
+        """Start a child in advance. In place of one that has ended, so that its owner need not take
+        the idle child of another."""
         child = self._start()
         child.importing = asyncio.create_task(child.import_modules(sorted(self._modules)))
         self._idle.append(child)
@@ -218,6 +233,9 @@ class OwnedChildren:
 
     def for_owner(self, owner: Hashable) -> OwnedChildren:
         return OwnedChildren(self._pool, owner)
+
+    def prepare(self, modules: Iterable[str]) -> None:
+        self._pool.prepare(modules)
 
 
 class _Child:

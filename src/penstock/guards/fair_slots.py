@@ -10,7 +10,9 @@ from contextlib import asynccontextmanager
 
 class FairSlots:
     """Like a semaphore, but a free slot goes to the waiting owner that holds the fewest, and one
-    owner never holds all of several slots. Work without an owner is bounded by ``slots`` alone."""
+    owner never holds all of several slots. Work without an owner is bounded by ``slots`` alone.
+
+    For work that was accepted and may wait; `concurrency.ConcurrencyGate` refuses requests."""
 
     def __init__(self, slots: int, per_owner: int | None = None) -> None:
         self._free = slots

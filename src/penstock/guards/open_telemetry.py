@@ -9,25 +9,25 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from datetime import datetime
 from importlib import import_module
-from uuid import UUID
 
-from opentelemetry import trace
 from opentelemetry.context import Context
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.trace import (
+    INVALID_SPAN,
     NonRecordingSpan,
     SpanContext,
     SpanKind,
     Status,
     StatusCode,
     TraceFlags,
+    set_span_in_context,
 )
 
 from penstock import __version__
-from penstock.model.monitor.traces import Attributes, span_id_of, trace_id_of
+from penstock.model.monitor.traces import Attributes, JobTrace
 
 _NANO = 1_000_000_000
 # The ids of the next span: trace, span.
@@ -63,32 +63,37 @@ class OpenTelemetryTraces:
         self._provider.add_span_processor(processor)
         self._tracer = self._provider.get_tracer("penstock", __version__)
 
-    def request(self, job_id: UUID, began: float, ended: float, attributes: Attributes) -> None:
-        with _chosen_ids(job_id, "request"):
+    def request(self, trace: JobTrace, began: float, ended: float, attributes: Attributes) -> None:
+        with _chosen_ids(trace, "request"):
             span = self._tracer.start_span(
-                "request", context=trace.set_span_in_context(trace.INVALID_SPAN),
+                "request", context=_caller(trace),
                 kind=SpanKind.SERVER, attributes=dict(attributes), start_time=int(began * _NANO),
             )  # fmt: skip
         span.end(int(ended * _NANO))
 
     def job(
-        self, job_id: UUID, began: datetime, ended: datetime, failed: bool, attributes: Attributes
+        self,
+        trace: JobTrace,
+        began: datetime,
+        ended: datetime,
+        failed: bool,
+        attributes: Attributes,
     ) -> None:
-        with _chosen_ids(job_id, "job"):
+        with _chosen_ids(trace, "job"):
             span = self._tracer.start_span(
-                "job", context=_parent(job_id, "request"), attributes=dict(attributes),
+                "job", context=_parent(trace, "request"), attributes=dict(attributes),
                 start_time=int(began.timestamp() * _NANO),
             )  # fmt: skip
         if failed:
             span.set_status(Status(StatusCode.ERROR))
         span.end(int(ended.timestamp() * _NANO))
 
-    def slice(self, job_id: UUID, attributes: Attributes) -> AbstractContextManager[None]:
-        return self._slice(job_id, attributes)
+    def slice(self, trace: JobTrace, attributes: Attributes) -> AbstractContextManager[None]:
+        return self._slice(trace, attributes)
 
     @contextmanager
-    def _slice(self, job_id: UUID, attributes: Attributes) -> Iterator[None]:
-        context = _parent(job_id, "job")
+    def _slice(self, trace: JobTrace, attributes: Attributes) -> Iterator[None]:
+        context = _parent(trace, "job")
         with self._tracer.start_as_current_span(
             "slice", context=context, kind=SpanKind.CONSUMER, attributes=dict(attributes)
         ):
@@ -107,21 +112,31 @@ class OpenTelemetryTraces:
 
 
 @contextmanager
-def _chosen_ids(job_id: UUID, span: str) -> Iterator[None]:
-    token = _ids.set((trace_id_of(job_id), span_id_of(job_id, span)))
+def _chosen_ids(trace: JobTrace, span: str) -> Iterator[None]:
+    token = _ids.set((trace.trace_id, trace.span_id(span)))
     try:
         yield
     finally:
         _ids.reset(token)
 
 
-def _parent(job_id: UUID, span: str) -> Context:
+def _caller(trace: JobTrace) -> Context:
+    """The caller's span as the parent; without one the request is the first span."""
+    caller = trace.caller
+    if caller is None:
+        return set_span_in_context(INVALID_SPAN)
+    return _remote(caller.trace_id, caller.span_id, caller.flags)
+
+
+def _parent(trace: JobTrace, span: str) -> Context:
     """A span of another process as the parent."""
-    known = SpanContext(
-        trace_id_of(job_id), span_id_of(job_id, span), is_remote=True,
-        trace_flags=TraceFlags(TraceFlags.SAMPLED),
-    )  # fmt: skip
-    return trace.set_span_in_context(NonRecordingSpan(known))
+    flags = TraceFlags.SAMPLED if trace.caller is None else trace.caller.flags
+    return _remote(trace.trace_id, trace.span_id(span), flags)
+
+
+def _remote(trace_id: int, span_id: int, flags: int) -> Context:
+    known = SpanContext(trace_id, span_id, is_remote=True, trace_flags=TraceFlags(flags))
+    return set_span_in_context(NonRecordingSpan(known))
 
 
 def traces_to(endpoint: str) -> OpenTelemetryTraces:

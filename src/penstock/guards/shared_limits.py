@@ -56,6 +56,8 @@ class _Local:
     report: CallReport = field(default_factory=CallReport)
     last_success_ms: float = 0.0
     timer: asyncio.TimerHandle | None = None
+    # Passes without a probe are alike.
+    plain: Pass = field(default_factory=lambda: Pass(1.0))
 
     @property
     def is_idle(self) -> bool:
@@ -68,7 +70,7 @@ class _Local:
         self.used += 1
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Pass:
     """The right to make one call now."""
 
@@ -95,7 +97,9 @@ class SharedGate:
             return None
         local.tokens -= local.cost
         local.count_use(now)
-        return Pass(local.cost)
+        if local.plain.cost != local.cost:
+            local.plain = Pass(local.cost)
+        return local.plain
 
     async def enter(
         self, key: LimitKey, points: float, until: float, time_is_up: Callable[[], bool]
@@ -166,7 +170,7 @@ class SharedGate:
         self._schedule(key, local)
 
     def succeeded(self, key: LimitKey, ms: float) -> None:
-        local = self._local(key)
+        local = self._keys.get(key) or self._local(key)
         local.report.succeeded += 1
         local.report.add_duration(ms)
         local.last_success_ms = _now_ms()

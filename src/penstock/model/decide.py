@@ -78,12 +78,10 @@ def decide(
         case Retry(error=error, after_ms=after_ms, counted=False):
             wait = UNCOUNTED_WAIT_MS if after_ms is None else after_ms
             return to(ItemStatus.PENDING, stage, attempts, delay_ms=wait, error=error)
-        case Retry(error=error, after_ms=after_ms):
-            rule = policy.rule(error.code)
-            if runs > rule.retries:
-                return to(ItemStatus.ERROR, stage, runs, error=error)
-            delay = rule.delay_ms(runs, chance, after_ms or 0, spacing)
-            return to(ItemStatus.PENDING, stage, runs, delay_ms=delay, error=error)
+        case Retry(error=error):
+            delay = _retry_delay_ms(outcome, runs, policy, chance, spacing)
+            status = ItemStatus.ERROR if delay is None else ItemStatus.PENDING
+            return to(status, stage, runs, delay_ms=delay, error=error)
         case NotFound(error=error, result=result, final=final):
             to = partial(to, error=error, result=result, measured=True)
             if final or runs > policy.not_found.retries:
@@ -98,3 +96,13 @@ def decide(
         case Fail(error=error, result=result, normalized=known):
             return to(ItemStatus.ERROR, stage, runs, error=error, result=result, normalized=known)
     assert_never(outcome)
+
+
+def _retry_delay_ms(
+    outcome: Retry, runs: int, policy: RetryPolicy, chance: float, spacing: float
+) -> int | None:
+    """None once the retries of the error's rule are used up."""
+    rule = policy.rule(outcome.error.code)
+    if runs > rule.retries:
+        return None
+    return rule.delay_ms(runs, chance, outcome.after_ms or 0, spacing)

@@ -154,6 +154,15 @@ class UpsertProduct(Effect):
     whole: bool = False
 
 
+class ProductKeys(NamedTuple):
+    """What a product is sorted by and found by, computed from its document."""
+
+    title: str | None
+    price: float | None
+    maker: str | None
+    words: Sequence[str] | None
+
+
 class NewProduct(NamedTuple):
     """A product that the catalog does not have; documents are JSON."""
 
@@ -163,6 +172,7 @@ class NewProduct(NamedTuple):
     gtin: str | None
     data: bytes
     lineage: bytes
+    keys: ProductKeys
     published: bool = True
 
 
@@ -283,6 +293,15 @@ class SaveCursor(Effect):
 
     connection_id: UUID
     next_since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SetImportError(Effect):
+    """An effect of a job as a whole: why the connection could not be imported, as code and message.
+    None: it could, which clears an earlier error."""
+
+    connection_id: UUID
+    error: Mapping[str, Any] | None = None
 
 
 @transferable

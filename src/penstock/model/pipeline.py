@@ -191,8 +191,6 @@ class Pipeline:
     checks_first_rows: ClassVar[bool] = False
     # Jobs are created by the system only and cannot be submitted.
     internal: ClassVar[bool] = False
-    # For tests of the engine: can be submitted only with `PENSTOCK_TEST_PIPELINES`.
-    test_only: ClassVar[bool] = False
     # Stages that need only the member `brief_member` of an item's checkpoint: their items come
     # without input, and with that alone. They read whole documents where they need them.
     needs_brief_only: ClassVar[frozenset[str]] = frozenset()
@@ -205,8 +203,16 @@ class Pipeline:
     effects: ClassVar[tuple[EffectWriter | JobEffectWriter, ...]] = ()
     # The first stage is a pure function of the row: how it runs over whole ranges of rows.
     ranges: ClassVar[RangeWork | None] = None
+    # Modules whose functions run in child processes. A worker starts one that has imported them
+    # before the first job needs it.
+    child_modules: ClassVar[tuple[str, ...]] = ()
     # What a person calls the work of each stage, where jobs show a phase.
     phases: ClassVar[Mapping[str, str]] = {}
+    # How long one item of a stage may work, where that is longer than `PENSTOCK_ITEM_TIMEOUT_MS`.
+    item_timeouts_ms: ClassVar[Mapping[str, int]] = {}
+    # How many items a stage works on at the same time, if it mostly waits for answers. Claims take
+    # at least so many: in a short turn, an org would otherwise wait for one answer after the other.
+    items_at_once: ClassVar[Mapping[str, int]] = {}
     # Jobs count towards the quota of this name, and begin at its pace.
     meter: ClassVar[str | None] = None
     # Items before the one with this key are steps on the way to the results: lists and exports of

@@ -7,6 +7,7 @@ from collections.abc import (
     AsyncIterator,
     Callable,
     Hashable,
+    Iterable,
     Iterator,
     Mapping,
     Sequence,
@@ -120,6 +121,8 @@ class Children(Protocol):
         self, function: Callable[..., Iterator[Any]], *args: Any
     ) -> AsyncGenerator[Any, None]: ...
     def for_owner(self, owner: Hashable) -> Children: ...
+    def prepare(self, modules: Iterable[str]) -> None:
+        """Start a child that has imported these modules, if there is none yet."""
 
 
 class Broker(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from penstock.model.states import shown_state
 
@@ -27,34 +27,66 @@ def describe(
     elapsed_ms: int,
     state: str,
     skipped: int = 0,
+    kept: int = 0,
 ) -> dict[str, Any]:
-    """Progress as shown in events and the API."""
+    """Progress as shown in events and the API. ``kept`` rows had ended before this run: they tell
+    nothing about how fast it is."""
     remaining: int | None = None
+    at_first = 100.0 * kept / rows_total if rows_total else 0.0
     if state in {"done", "failed", "cancelled"}:
         remaining = 0
-    elif percent > 0:
-        remaining = round(elapsed_ms / percent * (100 - percent))
+    elif percent > at_first:
+        remaining = round(elapsed_ms / (percent - at_first) * (100 - percent))
     return {
         "percent": round(percent, 1),
         "stage": stage,
         "message": _message(state, stage, rows_done, rows_total, skipped),
         "rowsDone": rows_done,
         "rowsTotal": rows_total,
+        "rowsRun": max(0, rows_done - kept),
         "elapsedMs": elapsed_ms,
         "estimatedRemainingMs": remaining,
     }
 
 
-def progress_of(job: Any) -> dict[str, Any]:
+class JobProgress(Protocol):
+    """What the progress of a stored job is computed from."""
+
+    @property
+    def state(self) -> str: ...
+    @property
+    def paused(self) -> bool: ...
+    @property
+    def delayed(self) -> bool: ...
+    @property
+    def stage(self) -> str | None: ...
+    @property
+    def percent(self) -> float: ...
+    @property
+    def total(self) -> int: ...
+    @property
+    def pending(self) -> int: ...
+    @property
+    def processing(self) -> int: ...
+    @property
+    def skipped(self) -> int: ...
+    @property
+    def kept_rows(self) -> int: ...
+    @property
+    def elapsed_ms(self) -> int | None: ...
+
+
+def progress_of(job: JobProgress) -> dict[str, Any]:
     """The progress of a stored job."""
     return describe(
-        percent=job["percent"],
-        stage=job["stage"],
-        rows_done=job["total"] - job["pending"] - job["processing"],
-        rows_total=job["total"],
-        elapsed_ms=job["elapsed_ms"] or 0,
-        skipped=job["skipped"],
-        state=shown_state(job["state"], paused=job["paused"], delayed=bool(job["delayed"])),
+        percent=job.percent,
+        stage=job.stage,
+        rows_done=job.total - job.pending - job.processing,
+        rows_total=job.total,
+        elapsed_ms=job.elapsed_ms or 0,
+        skipped=job.skipped,
+        kept=job.kept_rows,
+        state=shown_state(job.state, paused=job.paused, delayed=job.delayed),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from typing import Any
+from typing import Any, NamedTuple
 
 from penstock.model.held_rows import HELD_CODES
 from penstock.model.policy import RetryPolicy
@@ -14,6 +14,20 @@ from penstock.model.states import ItemStatus, JobState
 _FAILED = (ItemStatus.ERROR, ItemStatus.NOT_FOUND)
 # Codes that the end of a job sets on its open items, unlike codes set by stages.
 _BY_END = frozenset({"CANCELLED", "JOB_FAILED"})
+
+
+class EndedItem(NamedTuple):
+    """An item that may run again; a tuple, since chunks are long. ``code`` is of its error;
+    ``born``: another item added it; ``in_time``: it ended before the request, so that an item that
+    has failed again since then is not taken twice."""
+
+    row_no: int
+    status: str
+    stage: int
+    attempts: int
+    born: bool
+    code: str | None
+    in_time: bool
 
 
 class ReprocessDecision(Enum):
@@ -63,28 +77,23 @@ class Selection:
         """What a person decided about rows that were held back; None: nothing."""
         return True if self.accept else False if self.refuse else None
 
-    def most(self, counters: Mapping[str, int]) -> int:
-        """The maximum number of items, by a job's counters."""
+    def most(self, counters: Mapping[ItemStatus, int]) -> int:
+        """The maximum number of items, by a job's counters of ended items."""
         if self.rows:
             return len(self.rows)
-        return sum(counters[status.lower()] for status in self.statuses)
+        return sum(counters[status] for status in self.statuses)
 
-    def decide(
-        self, item: Mapping[str, Any], policy_at: Callable[[int], RetryPolicy]
-    ) -> ReprocessDecision:
-        """Decide about an item by its ``status``, ``stage``, ``attempts`` and error ``code``, and
-        whether it ended ``in_time``, before the request: an item that failed again since then is
-        not taken twice."""
-        status, code = item["status"], item["code"]
+    def decide(self, item: EndedItem, policy_at: Callable[[int], RetryPolicy]) -> ReprocessDecision:
+        status, code = item.status, item.code
         if status not in self.statuses:
             return ReprocessDecision.LEFT_OUT if self.rows else ReprocessDecision.NOT_MEANT
         if self.codes and code not in self.codes:
             return ReprocessDecision.NOT_MEANT
         if status == ItemStatus.SKIPPED and self.skipped_by_end and code not in _BY_END:
             return ReprocessDecision.NOT_MEANT
-        if not item["in_time"]:
+        if not item.in_time:
             return ReprocessDecision.NOT_MEANT
-        if not self.reset_attempts and _used_up(item, policy_at(item["stage"])):
+        if not self.reset_attempts and _used_up(item, policy_at(item.stage)):
             return ReprocessDecision.LEFT_OUT
         return ReprocessDecision.TAKEN
 
@@ -127,15 +136,15 @@ class Selection:
         )
 
 
-def _used_up(item: Mapping[str, Any], policy: RetryPolicy) -> bool:
+def _used_up(item: EndedItem, policy: RetryPolicy) -> bool:
     """Whether the item has no attempts left: those of its error's rule, or for errors that are not
     retried automatically the maximum of any rule."""
-    match item["status"]:
+    match item.status:
         case ItemStatus.ERROR:
             any_error = policy.rule("INTERNAL_ERROR").retries
-            own = policy.rule(item["code"] or "").retries
-            return bool(item["attempts"] > (own or any_error))
+            own = policy.rule(item.code or "").retries
+            return bool(item.attempts > (own or any_error))
         case ItemStatus.NOT_FOUND:
-            return bool(item["attempts"] > policy.not_found.retries)
+            return bool(item.attempts > policy.not_found.retries)
         case _:
             return False

@@ -63,11 +63,11 @@ def alerts_of(
 
 
 async def apply(
-    conn: Connection, wanted: dict[str, NewAlert], links: Links, undecided: Collection[str] = ()
+    conn: Connection, wanted: dict[str, NewAlert], links: Links, brief: Collection[str] = ()
 ) -> AlertChanges:
-    """Open what is new, resolve what passed, and write the notices; alerts of ``undecided`` checks
-    stay as they are. Under the lock of the monitor's row, so that of two leaders only one opens an
-    alert."""
+    """Open what is new, resolve what passed, and write the notices; alerts of checks that fail
+    briefly stay as they are. Under the lock of the monitor's row, so that of two leaders only one
+    opens an alert."""
     is_open = await alerts.open_alerts(conn)
     opened, resolved = [], []
     for key, new in wanted.items():
@@ -76,7 +76,7 @@ async def apply(
         elif await alerts.add_alert(conn, new):
             opened.append(new)
     for key, old in is_open.items():
-        if key not in wanted and key not in undecided and await alerts.resolve_alert(conn, old.id):
+        if key not in wanted and key not in brief and await alerts.resolve_alert(conn, old.id):
             resolved.append(old)
     if opened or resolved:
         await notifications.add_notifications(conn, await _notices(conn, opened, resolved, links))

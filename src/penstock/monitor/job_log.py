@@ -7,6 +7,7 @@ from typing import Any
 
 from penstock.engine.runtime import Runtime
 from penstock.engine.services.follow import follow
+from penstock.model.monitor.traces import JobTrace
 from penstock.store.database import Connection
 from penstock.store.jobs.followers import EventRange
 from penstock.store.monitor import monitor
@@ -14,8 +15,8 @@ from penstock.store.monitor.monitor import LoggedJob
 
 FOLLOWER = "job log"
 _EVENTS = ("job.started", "job.completed", "job.failed", "job.cancelled")
-# Their summaries count images.
-_WITH_IMAGES = ("shop_import",)
+# Their configs name a provider, and their summaries count images.
+_IMPORTS = ("shop_import",)
 _AT_ONCE = 500
 
 
@@ -34,7 +35,7 @@ class JobLog:
             pass
 
     async def _log(self, conn: Connection, events: EventRange) -> frozenset[str]:
-        for one in await monitor.to_log(conn, events, _EVENTS, _WITH_IMAGES):
+        for one in await monitor.to_log(conn, events, _EVENTS, _IMPORTS):
             write = (
                 self._runtime.log.warning if one.event == "job.failed" else self._runtime.log.info
             )
@@ -47,18 +48,22 @@ class JobLog:
         took = timedelta(milliseconds=one.data.get("elapsedMs") or 0)
         told = {"job": str(one.job_id), "org": one.org, "pipeline": one.pipeline, "rows": one.total}
         failed = one.event == "job.failed"
-        self._runtime.traces.job(one.job_id, one.created_at - took, one.created_at, failed, told)
+        trace = JobTrace.of(one.job_id, one.traceparent)
+        self._runtime.traces.job(trace, one.created_at - took, one.created_at, failed, told)
 
 
 def _fields(one: LoggedJob) -> dict[str, Any]:
     shown = {
         "jobId": str(one.job_id),
         "org": one.org,
-        "provider": one.pipeline,
+        "pipeline": one.pipeline,
+        "provider": one.config.get("provider"),
         "workerId": one.worker,
         "rows": one.data.get("total", one.total),
         "at": one.created_at.isoformat(),
     }
+    if shown["provider"] is None:
+        del shown["provider"]
     if one.event == "job.started":
         return shown
     shown |= {"durationMs": one.data.get("elapsedMs"), "errors": one.data.get("error", 0)}

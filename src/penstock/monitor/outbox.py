@@ -17,6 +17,7 @@ from penstock.engine.runtime import Runtime
 from penstock.engine.services.follow import follow
 from penstock.engine.standing import StreamKind, open_streams
 from penstock.model.ids import new_id
+from penstock.model.monitor.checks import RUNBOOK_PATH
 from penstock.model.network.notifications import JOB_EVENTS, PIPELINE, SYSTEM_EVENTS, Message
 from penstock.model.ticket import Ticket
 from penstock.monitor.alerts import Links
@@ -52,8 +53,8 @@ class NotificationConfig:
 
 
 def links_of(settings: Settings) -> Links:
-    public = settings.public_url or f"http://{settings.host}:{settings.port}"
-    return Links(public.rstrip("/"), settings.runbook_url)
+    public = (settings.public_url or f"http://{settings.host}:{settings.port}").rstrip("/")
+    return Links(public, settings.runbook_url or f"{public}{RUNBOOK_PATH}")
 
 
 class NotificationOutbox:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from penstock.model.monitor.checks import (
     status_of_checks,
 )
 from penstock.model.monitor.health import HealthStatus
+from penstock.model.monitor.lasting import LastingFailures
 from penstock.monitor import alerts
 from penstock.monitor.alerts import Links
 from penstock.monitor.measure import check_shape, figures_shape, measure
@@ -36,13 +38,13 @@ class MonitorConfig:
     every_ms: int
     limits: Thresholds
     links: Links
-    # How long after its start the monitor waits for workers, which start beside it.
+    # How long a check of a moment must fail before it counts: workers start beside the leader.
     grace_ms: int = 0
 
     @classmethod
     def of(cls, settings: Settings) -> MonitorConfig:
         every_ms = settings.monitor_every_ms
-        return cls(every_ms, settings.monitor_thresholds, links_of(settings), grace_ms=every_ms)
+        return cls(every_ms, settings.monitor_thresholds, links_of(settings), grace_ms=2 * every_ms)
 
 
 class Monitor:
@@ -51,11 +53,17 @@ class Monitor:
 
     name = "monitor"
 
-    def __init__(self, runtime: Runtime, config: MonitorConfig | None = None) -> None:
+    def __init__(
+        self,
+        runtime: Runtime,
+        config: MonitorConfig | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._runtime = runtime
         self._config = config or MonitorConfig.of(runtime.settings)
         self.every_ms = self._config.every_ms
-        self._workers_by = time.monotonic() + self._config.grace_ms / 1000
+        self._lasting = LastingFailures(self._config.grace_ms)
+        self._clock = clock
 
     async def run_once(self) -> HealthStatus | None:
         """Answers the status; None if another leader has just checked."""
@@ -65,15 +73,13 @@ class Monitor:
                 return None
             await monitor.roll_up(conn, state.rolled_up_to)
             measured = await measure(conn, self._runtime.queue.levels, self._config.limits)
-            # Workers start beside the leader: too few of them mean nothing at first.
-            undecided = () if time.monotonic() >= self._workers_by else ("workers",)
-            found = checks_of(measured, self._config.limits)
-            checks = [one for one in found if one.name not in undecided]
+            checks = self._lasting.judge(checks_of(measured, self._config.limits), self._clock())
             status = status_of_checks(checks)
             await self._store(conn, measured, checks, status)
             told = await self._tell(conn, state, checks, status)
+            brief = {one.key for one in checks if one.brief}
             wanted = alerts.alerts_of(checks, status, measured.level)
-            changes = await alerts.apply(conn, wanted, self._config.links, undecided)
+            changes = await alerts.apply(conn, wanted, self._config.links, brief)
             for alert in changes.opened:
                 if alert.event == "alert.dlq":
                     await workers.tell(conn, alert.event, None, alerts.event_data(alert))

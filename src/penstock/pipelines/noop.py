@@ -53,7 +53,9 @@ class NoopConfig(Config):
     counts_groups: bool = Field(False, description="Count done items per group, in the summary.")
     keeps_blobs: bool = Field(False, description="Each item stores a blob and keeps it.")
     children_per: int = Field(0, ge=0, le=1000, description="Children of each first item.")
-    learns: bool = Field(False, description="The first stage waits for the whole ingest.")
+    needs_full_input: bool = Field(
+        False, alias="learns", description="The first stage waits for the whole ingest."
+    )
     summarizes: bool = Field(False, description="Make a summary at the end.")
     standing: bool = Field(False, description="Never end.")
     payload_bytes: int = Field(0, ge=0, le=1024 * 1024)
@@ -89,7 +91,6 @@ class NoopConfig(Config):
 class Noop(Pipeline):
     name: ClassVar[str] = "noop"
     Config: ClassVar[type[Config]] = NoopConfig
-    test_only: ClassVar[bool] = True
     columns: ClassVar[tuple[str, ...] | None] = ("row", "payload")
 
     def stages(self, config: NoopConfig) -> tuple[Stage, ...]:
@@ -108,7 +109,7 @@ class Noop(Pipeline):
     def traits(self, config: NoopConfig) -> Traits:
         return Traits(
             spawns=config.children_per > 0,
-            needs_full_input=config.learns,
+            needs_full_input=config.needs_full_input,
             summarizes=config.summarizes,
             standing=config.standing,
         )

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from penstock.catalog.products.editing import kept_parts
 from penstock.catalog.products.matching import Candidates, Identifiers, identifiers_of
 from penstock.model.effects import UpsertProduct
 from penstock.model.errors import ItemError
 from penstock.model.outcomes import Done, Fail, Outcome, Shown, Skip
 from penstock.model.ports import Products
+from penstock.model.products import PUBLISHED
 from penstock.pipelines.extraction.matcher import (
     Document,
     MatchSettings,
@@ -82,14 +84,19 @@ def _upsert(row: RowMatch, intent: str, source: str, published: bool) -> UpsertP
         assert names.id is not None
         return UpsertProduct(source, names.id, None, sku=names.sku, gtin=names.gtin)
     data: Mapping[str, Any] = document["product"]
+    lineage = document["lineage"]
     if existing is not None:
         data = written_over(existing, data, intent)
+        if existing.kept:
+            kept = kept_parts(existing.kept)
+            lineage = {field: one for field, one in lineage.items() if field not in kept}
+            published = published if PUBLISHED not in existing.kept else existing.published
     names = identifiers_of(data)
     return UpsertProduct(
         source=existing.source if existing else data["source"],
         source_id=existing.source_id if existing else data["sourceId"],
         data=data,
-        lineage=document["lineage"],
+        lineage=lineage,
         sku=names.sku,
         gtin=names.gtin,
         published=published and data.get("published") is not False,

@@ -1,4 +1,7 @@
-"""All pipelines. A new one is a module here or an entry point of another package."""
+"""All pipelines. A new one is a module here or an entry point of another package.
+
+Pipelines for tests of the engine are known only with `PENSTOCK_TEST_PIPELINES`.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,6 @@ ENTRY_POINTS = "penstock.pipelines"
 PIPELINES: tuple[Pipeline, ...] = (
     Extraction(),
     Lookup(),
-    Noop(),
     Research(),
     ResearchProcess(),
     ResearchRetry(),
@@ -33,3 +35,10 @@ PIPELINES: tuple[Pipeline, ...] = (
     Export(),
     *(found.load()() for found in entry_points(group=ENTRY_POINTS)),
 )
+TEST_PIPELINES: tuple[Pipeline, ...] = (Noop(),)
+
+
+def known_pipelines(*, with_test_pipelines: bool) -> dict[str, Pipeline]:
+    """The pipelines of an installation, by name."""
+    known = (*PIPELINES, *TEST_PIPELINES) if with_test_pipelines else PIPELINES
+    return {one.name: one for one in known}

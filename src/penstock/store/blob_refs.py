@@ -23,9 +23,3 @@ async def remove(conn: Connection, org_id: int, kind: str, owner: str) -> int:
     """Answers how many references there were. Blobs that lost their last one are deleted later."""
     done = await conn.execute(_sql.remove_references, org_id, kind, owner)
     return int(done.removeprefix("DELETE "))
-
-
-async def of_owner(conn: Connection, org_id: int, kind: str, owner: str) -> list[str]:
-    """Keys of the blobs."""
-    rows = await conn.fetch(_sql.references_of_owner, org_id, kind, owner)
-    return [row["blob_key"] for row in rows]

@@ -6,7 +6,7 @@ several times as much.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from struct import Struct
 from uuid import UUID
 
@@ -21,6 +21,11 @@ _jsonb_head = Struct("!ib").pack
 _int2 = Struct("!ih").pack
 _int4 = Struct("!ii").pack
 _int8 = Struct("!iq").pack
+
+_float8 = Struct("!id").pack
+# One dimension, no NULLs, of text; then the number of members and that of the first.
+_texts_head = Struct("!iiiiii").pack
+_TEXT_TYPE = 25
 
 NULL = _length(-1)
 
@@ -58,6 +63,19 @@ def int4_field(value: int) -> bytes:
 
 def int8_field(value: int) -> bytes:
     return _int8(8, value)
+
+
+def float8_field(value: float | None) -> bytes:
+    return NULL if value is None else _float8(8, value)
+
+
+def texts_field(values: Sequence[str] | None) -> bytes:
+    if values is None:
+        return NULL
+    if not values:
+        return _length(12) + _length(0) * 2 + _length(_TEXT_TYPE)
+    members = b"".join(map(text_field, values))
+    return _texts_head(20 + len(members), 1, 0, _TEXT_TYPE, len(values), 1) + members
 
 
 async def copy_rows(

@@ -19,6 +19,9 @@ from penstock.model.text.json_text import from_json as from_json
 from penstock.model.text.json_text import to_json as to_json
 from penstock.store.pooler import PerStatement, local_settings
 
+# A value that was or will be JSON; for the type checker it may be anything.
+Json: TypeAlias = Any
+
 if TYPE_CHECKING:
     # asyncpg's classes are generic for the type checker only.
     Connection: TypeAlias = (

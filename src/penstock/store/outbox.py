@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -34,17 +35,62 @@ class NewDelivery:
         return self.org_id, self.user_id
 
 
-async def wanted(conn: Connection, events: EventRange, most: int) -> Sequence[Any]:
+@dataclass(frozen=True, slots=True)
+class EventToDeliver:
+    """An event for one endpoint. ``data`` is JSON; ``request_id`` is of the research request whose
+    `webhookUrl` the endpoint is."""
+
+    event_id: int
+    org_id: int
+    job_id: UUID
+    seq: int
+    event: str
+    worker: str | None
+    data: str
+    created_at: datetime
+    endpoint_id: UUID
+    user_id: int
+    request_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TestToDeliver:
+    """A test delivery that a user asked for."""
+
+    id: UUID
+    org_id: int
+    user_id: int
+    endpoint_id: UUID
+    event: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class EndedDelivery:
+    """A delivery whose item ended without an entry in the log. ``error`` is JSON."""
+
+    id: UUID
+    stream_job: UUID
+    row_no: int
+    endpoint_id: UUID
+    event: str
+    url: str
+    error: str | None
+    attempts: int
+
+
+async def wanted(conn: Connection, events: EventRange, most: int) -> Sequence[EventToDeliver]:
     """The events of this range that endpoints subscribe to, once for each endpoint."""
     if not await conn.fetchval(_sql.anyone_told):
         return ()
-    return await conn.fetch(
+    rows = await conn.fetch(
         _sql.to_tell, *events.start, *events.end, most, CHATTY, [PIPELINE, NOTIFICATIONS]
     )
+    return [EventToDeliver(**row) for row in rows]
 
 
-async def waiting(conn: Connection, most: int) -> list[Any]:
-    return await conn.fetch(_sql.waiting, most)
+async def waiting(conn: Connection, most: int) -> list[TestToDeliver]:
+    return [TestToDeliver(**row) for row in await conn.fetch(_sql.waiting, most)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +109,7 @@ async def open_streams(
 ) -> list[OpenStream]:
     orgs, users = zip(*makers, strict=True)
     rows = await conn.fetch(_sql.open_streams, list(orgs), list(users), pipeline)
-    return [OpenStream(**dict(row)) for row in rows]
+    return [OpenStream(**row) for row in rows]
 
 
 async def close_stream(conn: Connection, job_id: UUID) -> None:
@@ -96,5 +142,5 @@ async def rested_streams(conn: Connection, most: int) -> list[UUID]:
     return [row["id"] for row in await conn.fetch(_sql.rested_streams, most)]
 
 
-async def unnoted(conn: Connection, after: UUID | None, most: int) -> list[Any]:
-    return await conn.fetch(_sql.unnoted, after, most)
+async def unnoted(conn: Connection, after: UUID | None, most: int) -> list[EndedDelivery]:
+    return [EndedDelivery(**row) for row in await conn.fetch(_sql.unnoted, after, most)]

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from penstock.store.database import Connection
 from penstock.store.queries import load
 
 _sql = load("uploads")
+
+
+@dataclass(frozen=True, slots=True)
+class UploadRow:
+    """A resumable upload. ``metadata`` is as the client sent it."""
+
+    id: UUID
+    org_id: int
+    user_id: int
+    name: str
+    media_type: str
+    length: int
+    metadata: str
+    created_at: datetime
+    expires_at: datetime
+    finished_at: datetime | None
 
 
 async def add(
@@ -23,8 +39,9 @@ async def add(
     return expires_at
 
 
-async def get(conn: Connection, upload_id: UUID) -> Any:
-    return await conn.fetchrow(_sql.get_upload, upload_id)
+async def get(conn: Connection, upload_id: UUID) -> UploadRow | None:
+    row = await conn.fetchrow(_sql.get_upload, upload_id)
+    return None if row is None else UploadRow(**row)
 
 
 async def finish(conn: Connection, upload_id: UUID) -> bool:

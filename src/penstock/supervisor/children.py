@@ -14,7 +14,7 @@ from typing import IO
 
 PARENT_FD = "PENSTOCK_PARENT_FD"
 _PR_SET_PDEATHSIG = 1
-_HURRY_S = 0.2
+_SECOND_SIGNAL_S = 0.2
 # Loaded here: between fork and exec nothing may import or take the loader's lock.
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -112,9 +112,9 @@ def _stop_at_end_of(fd: int, grace_s: float) -> None:
     while os.read(fd, 1):
         pass
     os.kill(os.getpid(), signal.SIGTERM)
-    # Once more means: give back what you hold, at once. With its supervisor gone nobody restarts
-    # this process or its database, and whoever is started next should find the work free.
-    time.sleep(_HURRY_S)
+    # The second signal makes a worker release its leases at once. Without its supervisor, neither
+    # this process nor its database is restarted, and the next worker should find the items free.
+    time.sleep(_SECOND_SIGNAL_S)
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(grace_s)
     os.kill(os.getpid(), signal.SIGKILL)

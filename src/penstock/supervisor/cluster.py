@@ -136,7 +136,8 @@ def _tuning(folder: Path, binaries: Path) -> dict[str, str]:
         "unix_socket_permissions": "0700",
         "password_encryption": "scram-sha-256",
         "max_connections": "200",
-        "shared_buffers": f"{min(256, max(128, memory // 16))}MB",
+        # While a file is imported, its rows and indexes fit: the server then writes each page once.
+        "shared_buffers": f"{min(1024, max(128, memory // 16))}MB",
         "max_wal_size": "2GB",
         "checkpoint_timeout": "15min",
         "wal_compression": "lz4" if _built_with(binaries, "--with-lz4") else "off",

@@ -1,4 +1,4 @@
-"""What every command but `up` uses: a running server, whoever runs it."""
+"""Connect to a running database server, started by any process: for all commands but `up`."""
 
 from __future__ import annotations
 

@@ -48,7 +48,8 @@ def keep_passwords(data_dir: Path) -> dict[str, str]:
 
 
 def write_privately(path: Path, text: str, mode: int = 0o600) -> None:
-    """All or nothing, even when the power fails; owned by whoever owns the folder."""
+    """Write the file whole or not at all, even when the power fails; its owner is that of the
+    folder."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")
     fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ADMIN = "penstock_admin"
 
-# role → (may log in, may create roles); nobody but the bootstrap user is a superuser.
+# role → (may log in, may create roles); only the bootstrap user is a superuser.
 _ROLES = {OWNER: (True, True), API: (True, False), ADMIN: (False, False)}
 
 # (granted role, to, admin option); SET without INHERIT, so that a role is taken knowingly.
@@ -28,7 +28,7 @@ _GRANTS = ((API, OWNER, True), (ADMIN, OWNER, True), (ADMIN, API, False))
 
 
 async def ensure_roles(connection: Connection, passwords: Mapping[str, str]) -> None:
-    """The database comes last: whoever can connect to it finds every role in place."""
+    """The database is created last, so that every client that can connect finds all roles."""
     found = {
         row["rolname"]: row
         for row in await connection.fetch(

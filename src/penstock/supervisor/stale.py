@@ -13,7 +13,7 @@ _PROC = Path("/proc")
 
 
 def clear_foreign_locks(cluster: Path, folder: Path) -> None:
-    """Only for the holder of the data folder's lock: nobody else may be about to start."""
+    """Only for the holder of the data folder's lock: no other process may be starting a server."""
     if not (_PROC / "self" / "cwd").exists():
         return
     for lock in (cluster / "postmaster.pid", *folder.glob(".s.PGSQL.*.lock")):

@@ -52,7 +52,7 @@ class _Run:
     server: EmbeddedPostgres | None
     children: list[KeptChild] = field(default_factory=list)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
-    hurry: asyncio.Event = field(default_factory=asyncio.Event)
+    stop_now: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 async def run_up(
@@ -80,7 +80,7 @@ async def run_up(
             return 1
         finally:
             patience_s = settings.shutdown_ms / 1000 + _CLOSING_S
-            await stop_all(run.children, run.hurry, patience_s, run.say)
+            await stop_all(run.children, run.stop_now, patience_s, run.say)
             if server:
                 await server.stop()
     run.say("Stopped.")
@@ -101,9 +101,9 @@ def _listen_for_signals(run: _Run, stack: ExitStack) -> None:
 
     def on_signal() -> None:
         if run.stopping.is_set():
-            run.hurry.set()
+            run.stop_now.set()
         else:
-            run.say("Stopping … (once more to hurry)")
+            run.say("Stopping … (once more to stop at once)")
             run.stopping.set()
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

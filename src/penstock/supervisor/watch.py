@@ -17,7 +17,7 @@ from penstock.supervisor.postgres import EmbeddedPostgres
 
 Say = Callable[[str], None]
 _POLL_S = 0.05
-_HURRY_S = 5.0
+_STOP_NOW_S = 5.0
 
 
 class Backoff:
@@ -115,19 +115,20 @@ async def _start_again(server: EmbeddedPostgres, backoff: Backoff, say: Say) -> 
 
 
 async def stop_all(
-    children: Sequence[KeptChild], hurry: asyncio.Event, patience_s: float, say: Say
+    children: Sequence[KeptChild], stop_now: asyncio.Event, patience_s: float, say: Say
 ) -> None:
-    """SIGTERM; once more in a hurry, so that leases are given back; SIGKILL to who stays."""
+    """Send SIGTERM; again once ``stop_now`` is set, so that workers release their leases; SIGKILL
+    to those that do not stop in time."""
     for child in children:
         child.terminate()
     deadline = monotonic() + patience_s
-    hurried = False
+    was_repeated = False
     while alive := [child for child in children if child.pid is not None]:
-        if hurry.is_set() and not hurried:
-            hurried = True
+        if stop_now.is_set() and not was_repeated:
+            was_repeated = True
             for child in alive:
                 child.terminate()
-            deadline = min(deadline, monotonic() + _HURRY_S)
+            deadline = min(deadline, monotonic() + _STOP_NOW_S)
         if monotonic() > deadline:
             for child in alive:
                 say(f"{child.name} did not stop in time and is killed")

@@ -4,9 +4,7 @@ word, and a log that has been kept long enough."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
-from uuid import UUID
 
 from penstock.engine.runtime import Runtime
 from penstock.model.effects import NoteDelivery
@@ -16,6 +14,7 @@ from penstock.store import outbox, webhooks
 from penstock.store.database import from_json
 from penstock.store.jobs import reprocess as store
 from penstock.store.jobs.transitions import end_jobs, write_events
+from penstock.store.outbox import EndedDelivery
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +55,20 @@ class WebhookKeeper:
         return len(rested)
 
     async def _note_silent_ends(self) -> int:
-        """An item set aside because its workers died, or skipped because its job was ended, has
-        told nobody: the log, and whoever looks for what failed, must still hear of it."""
+        """Write the missing log entries of items that failed because their workers died, or were
+        skipped because their job ended."""
         noted, after = 0, None
         while True:
             async with self._runtime.db.transaction() as conn:
                 rows = await outbox.unnoted(conn, after, self._config.at_once)
-                for job_id in sorted({row["stream_job"] for row in rows}):
+                for job_id in sorted({row.stream_job for row in rows}):
                     await store.lock(conn, job_id)
-                    tried = [_tried(row) for row in rows if row["stream_job"] == job_id]
+                    tried = [_tried(row) for row in rows if row.stream_job == job_id]
                     await webhooks.note_tries(conn, job_id, tried, None)
             noted += len(rows)
             if len(rows) < self._config.at_once:
                 return noted
-            after = _last(rows)
+            after = rows[-1].id
 
     async def _drop_old(self) -> int:
         dropped = 0
@@ -81,18 +80,11 @@ class WebhookKeeper:
                 return dropped
 
 
-def _last(rows: list[Any]) -> UUID:
-    last: UUID = rows[-1]["id"]
-    return last
-
-
-def _tried(row: Any) -> webhooks.Tried:
-    said = from_json(row["error"]) or {"code": "INTERNAL_ERROR", "message": "It ended untold."}
+def _tried(row: EndedDelivery) -> webhooks.Tried:
+    said = from_json(row.error) or {"code": "INTERNAL_ERROR", "message": "It ended untold."}
     note = NoteDelivery(
-        row["id"], row["endpoint_id"], row["event"], row["url"],
-        urlsplit(row["url"]).hostname or "",
+        row.id, row.endpoint_id, row.event, row.url,
+        urlsplit(row.url).hostname or "",
         "failed",
     )  # fmt: skip
-    return webhooks.Tried(
-        row["row_no"], note, ItemError(said["code"], said["message"]), row["attempts"]
-    )
+    return webhooks.Tried(row.row_no, note, ItemError(said["code"], said["message"]), row.attempts)

@@ -20,7 +20,7 @@ from penstock.store import outbox
 from penstock.store.database import Connection, from_json
 from penstock.store.jobs.followers import EventRange
 from penstock.store.jobs.transitions import JobMove, NewChild, write_moves
-from penstock.store.outbox import Maker, NewDelivery
+from penstock.store.outbox import EventToDeliver, Maker, NewDelivery, TestToDeliver
 
 FOLLOWER = "webhooks"
 _STREAM = StreamKind(PIPELINE, "Webhook deliveries")
@@ -92,35 +92,32 @@ class Outbox:
         return written.lanes
 
 
-def _of_event(row: Any, delivery_id: UUID) -> NewDelivery:
+def _of_event(row: EventToDeliver, delivery_id: UUID) -> NewDelivery:
     payload = {
-        "type": row["event"],
-        "event": row["event"],
-        "timestamp": _moment(row["created_at"]),
-        "jobId": str(row["job_id"]),
-        "workerId": row["worker"],
-        "seq": row["seq"],
-        "data": from_json(row["data"]),
+        "type": row.event,
+        "event": row.event,
+        "timestamp": _moment(row.created_at),
+        "jobId": str(row.job_id),
+        "workerId": row.worker,
+        "seq": row.seq,
+        "data": from_json(row.data),
     }
-    request_id = row.get("request_id")
-    if request_id is not None:
-        payload["requestId"] = request_id
+    if row.request_id is not None:
+        payload["requestId"] = row.request_id
     return NewDelivery(
-        delivery_id, row["org_id"], row["user_id"], row["endpoint_id"], row["event"], payload,
-        row["event_id"], row["job_id"],
+        delivery_id, row.org_id, row.user_id, row.endpoint_id, row.event, payload,
+        row.event_id, row.job_id,
     )  # fmt: skip
 
 
-def _of_test(row: Any) -> NewDelivery:
+def _of_test(row: TestToDeliver) -> NewDelivery:
     payload = {
-        "type": row["event"],
-        "event": row["event"],
-        "timestamp": _moment(row["created_at"]),
-        "data": {"message": "Somebody asked for this test."},
+        "type": row.event,
+        "event": row.event,
+        "timestamp": _moment(row.created_at),
+        "data": {"message": "A user asked for this test."},
     }
-    return NewDelivery(
-        row["id"], row["org_id"], row["user_id"], row["endpoint_id"], row["event"], payload
-    )
+    return NewDelivery(row.id, row.org_id, row.user_id, row.endpoint_id, row.event, payload)
 
 
 def _input(one: NewDelivery) -> dict[str, Any]:

@@ -274,9 +274,7 @@ async def campaign(plan: Plan, folder: Path, say: Say) -> AsyncIterator[Campaign
 
 async def _member(conn: Any, org: str, plan: str = "standard") -> Principal:
     row = await accounts.ensure_org(conn, org, plan)
-    user = await accounts.ensure_user(conn, row["id"], f"member@{org}", "member")
-    found = await accounts.principal_of(
-        conn, await accounts.create_key(conn, row["id"], user["id"])
-    )
+    user = await accounts.ensure_user(conn, row.id, f"member@{org}", "member")
+    found = await accounts.principal_of(conn, await accounts.create_key(conn, row.id, user.id))
     assert found is not None
     return found

@@ -1,14 +1,14 @@
-import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { Download, KeyRound, MoreHorizontal, Pencil, PlugZap, RefreshCw, Trash2 } from "lucide-react";
+import { Download, KeyRound, Pencil, PlugZap, RefreshCw, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/button";
 import { Confirm } from "../../components/dialog";
 import { ErrorNote } from "../../components/error-note";
 import { Field, Input } from "../../components/field";
 import { FormDialog } from "../../components/form-dialog";
-import { Menu, MenuItem, MenuLine } from "../../components/menu";
+import { MenuItem, MenuLine } from "../../components/menu";
 import { Card } from "../../components/page";
+import { CardHeader, Fact, Facts, LastError, MoreMenu, useCardActions } from "../../components/service-card";
 import { Badge } from "../../components/status";
 import { Time } from "../../components/time";
 import { toast } from "../../components/toast";
@@ -26,25 +26,10 @@ interface Props {
 
 /** One shop: whether it answers, when it was imported last, and what can be done with it. */
 export function ConnectionCard({ connection, kind, canWrite }: Props) {
-  const queries = useQueryClient();
   const navigate = useNavigate();
-  const [busy, setBusy] = useState<"test" | "sync" | null>(null);
-  const [error, setError] = useState<unknown>(null);
+  const { busy, error, run, again } = useCardActions<"test" | "sync">(["connections", "list"]);
   const [asking, setAsking] = useState<"rename" | "rotate" | "delete" | null>(null);
   const params = { path: { connection_id: connection.id } };
-  const again = () => queries.invalidateQueries({ queryKey: ["connections", "list"] });
-  const run = async (what: "test" | "sync", act: () => Promise<unknown>) => {
-    setBusy(what);
-    setError(null);
-    try {
-      await act();
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setBusy(null);
-      void again();
-    }
-  };
   const test = () =>
     run("test", async () => {
       const result = await ok(client.POST("/api/connections/{connection_id}/test", { params }));
@@ -64,20 +49,20 @@ export function ConnectionCard({ connection, kind, canWrite }: Props) {
   const products = productCount(connection);
   return (
     <Card className="flex h-full flex-col gap-3 p-4">
-      <header className="flex items-start gap-2">
-        <div className="min-w-0 flex-1">
-          <h2 className="truncate text-base font-semibold" title={connection.name}>
-            {connection.name}
-          </h2>
-          <p className="truncate text-sm text-ink-2" title={connection.address}>
+      <CardHeader
+        title={connection.name}
+        address={connection.address}
+        subtitle={
+          <>
             {kind?.title ?? connection.provider} · {connection.address.replace(/^https?:\/\//, "")}
-          </p>
-        </div>
+          </>
+        }
+      >
         <Badge tone={look.tone}>
           <look.icon className="size-3" aria-hidden /> {look.word}
         </Badge>
-      </header>
-      <dl className="grid grid-cols-2 gap-x-4 gap-y-1 text-sm">
+      </CardHeader>
+      <Facts>
         <Fact name="Products">{products === null ? "–" : count(products)}</Fact>
         <Fact name="Currency">{String(connection.details.currency ?? "–")}</Fact>
         <Fact name="Last test">
@@ -96,15 +81,8 @@ export function ConnectionCard({ connection, kind, canWrite }: Props) {
             "never"
           )}
         </Fact>
-      </dl>
-      {connection.error && (
-        <p
-          role="status"
-          className="rounded-md border border-error/30 bg-error-bg px-3 py-2 text-sm text-error"
-        >
-          {connection.error.message} <span className="font-mono text-xs">{connection.error.code}</span>
-        </p>
-      )}
+      </Facts>
+      <LastError error={connection.error} />
       {error !== null && <ErrorNote error={error} />}
       {canWrite && (
         <footer className="mt-auto flex flex-wrap items-center gap-2 pt-1">
@@ -129,18 +107,7 @@ export function ConnectionCard({ connection, kind, canWrite }: Props) {
             {busy !== "test" && <PlugZap aria-hidden />} Test
           </Button>
           {connection.mayChange && (
-            <Menu
-              trigger={
-                <Button
-                  size="icon-sm"
-                  look="quiet"
-                  className="ml-auto"
-                  aria-label={`More for ${connection.name}`}
-                >
-                  <MoreHorizontal aria-hidden />
-                </Button>
-              }
-            >
+            <MoreMenu name={connection.name}>
               <MenuItem icon={Pencil} onSelect={() => setAsking("rename")}>
                 Rename
               </MenuItem>
@@ -151,7 +118,7 @@ export function ConnectionCard({ connection, kind, canWrite }: Props) {
               <MenuItem icon={Trash2} danger onSelect={() => setAsking("delete")}>
                 Delete
               </MenuItem>
-            </Menu>
+            </MoreMenu>
           )}
         </footer>
       )}
@@ -221,14 +188,5 @@ export function ConnectionCard({ connection, kind, canWrite }: Props) {
         </p>
       </Confirm>
     </Card>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: React.ReactNode }) {
-  return (
-    <div className="min-w-0">
-      <dt className="text-xs text-ink-3">{name}</dt>
-      <dd className="truncate">{children}</dd>
-    </div>
   );
 }

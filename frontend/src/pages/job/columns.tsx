@@ -36,12 +36,20 @@ export function defaultWidth(id: string): number {
   return Math.max(104, Math.min(180, 40 + 8 * id.length));
 }
 
+/** The column with the article numbers, which stays in sight. */
+export function skuColumn(job: FullJob, view: View): string | null {
+  if (view === "results") return "sku";
+  const mapping = (job.mapping ?? []) as { column: string; target?: string | null }[];
+  return mapping.find((one) => one.target === "identifiers.sku")?.column ?? null;
+}
+
 /** Columns of the grid: the row itself, then the results or the supplier's own cells. */
 export function itemColumns(
   job: FullJob,
   view: View,
   sample: readonly Item[],
-  fixed: GridColumn<Item>[],
+  number: GridColumn<Item>,
+  extra: GridColumn<Item>[],
   widths: Record<string, number>,
   canEdit: boolean,
 ): GridColumn<Item>[] {
@@ -100,7 +108,10 @@ export function itemColumns(
     align: "right",
     render: (item) => <span className="text-ink-2">{count(item.attempts)}</span>,
   };
-  return [...fixed, status, why, ...cells, attempts, updated];
+  const sku = skuColumn(job, view);
+  const first = cells.filter((one) => one.id === sku).map((one) => ({ ...one, frozen: true }));
+  const others = cells.filter((one) => one.id !== sku);
+  return [number, ...first, ...extra, status, why, ...others, attempts, updated];
 }
 
 /** How a row compares with the catalog, and that other sources may have its product. */

@@ -28,7 +28,29 @@ export function Counters({ job }: { job: FullJob }) {
           <span aria-live="polite">{job.progress.message}</span>
           {speed !== null && <span>{perSecond(speed).replace("/s", " rows/s")}</span>}
           {live && left !== null && left >= 1000 && <span>about {duration(left)} left</span>}
-          {job.progress.elapsedMs > 0 && <span>{duration(job.progress.elapsedMs)} in all</span>}
+          {job.progress.elapsedMs > 0 && <span>{duration(job.progress.elapsedMs)} in total</span>}
+          {job.source && (
+            <span>
+              source{" "}
+              <Link to="/products" search={{ source: job.source }} className="plain-link">
+                {job.source}
+              </Link>
+            </span>
+          )}
+          {job.profile && (
+            <span>
+              profile{" "}
+              <Link
+                to="/settings/$part"
+                params={{ part: "profiles" }}
+                search={{ profile: job.profile.name }}
+                className="plain-link"
+              >
+                {job.profile.name}
+              </Link>{" "}
+              (version {job.profile.version})
+            </span>
+          )}
           {job.cachedFrom && (
             <span>
               same file as{" "}

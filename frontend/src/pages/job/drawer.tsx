@@ -8,12 +8,13 @@ import { ErrorNote } from "../../components/error-note";
 import { Field, Input } from "../../components/field";
 import { RowsSkeleton } from "../../components/skeleton";
 import { ItemPill } from "../../components/status";
+import { Facts } from "../../components/table";
 import { Time } from "../../components/time";
 import { toast } from "../../components/toast";
 import { client, type FullJob, type Item, ok } from "../../lib/api";
 import { cellText, count } from "../../lib/format";
 import { useShortcuts } from "../../lib/keys";
-import { label } from "../../lib/labels";
+import { fieldLabel, label } from "../../lib/labels";
 import { candidatesOf, PROPOSED, proposalOf } from "../../lib/lookup";
 import { useCanWrite } from "../../lib/session";
 import { isLive } from "../../lib/states";
@@ -131,6 +132,12 @@ function Keys({ onNext, onBefore }: { onNext: () => void; onBefore: () => void }
   return null;
 }
 
+interface Kept {
+  field: string;
+  kept: unknown;
+  file: unknown;
+}
+
 interface DetailsProps {
   job: FullJob;
   item: Item;
@@ -143,7 +150,7 @@ function Details({ job, item, canFix, onAgain, onChanged }: DetailsProps) {
   const [error, setError] = useState<unknown>(null);
   const lineage = (item.normalized?.lineage ?? {}) as Record<string, [string, string, string, number]>;
   const match = item.normalized?.match as
-    | { state?: string; changes?: Change[]; links?: ProposedLink[] }
+    | { state?: string; changes?: Change[]; links?: ProposedLink[]; kept?: Kept[] }
     | undefined;
   const accept = useAccept(job);
   const decide = useDecide(job);
@@ -196,9 +203,22 @@ function Details({ job, item, canFix, onAgain, onChanged }: DetailsProps) {
       {match?.links && match.links.length > 0 && (
         <Part
           title="Possible matches"
-          lead="Products of other sources that may be the same. They are not changed."
+          lead="Products of other sources that may be the same when the row was read. Review links above the table accepts or refuses them."
         >
           <Links links={match.links} />
+        </Part>
+      )}
+      {match?.kept && match.kept.length > 0 && (
+        <Part
+          title="Edited fields, not changed"
+          lead="A person edited these fields of the product. The file has other values for them."
+        >
+          <Facts
+            facts={match.kept.map((one) => [
+              fieldLabel(one.field),
+              `${cellText(one.kept) || "empty"} (the file has ${cellText(one.file)})`,
+            ])}
+          />
         </Part>
       )}
       {match?.changes && match.changes.length > 0 && (

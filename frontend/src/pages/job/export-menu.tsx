@@ -8,6 +8,7 @@ import { toast } from "../../components/toast";
 import type { FullJob } from "../../lib/api";
 import { download } from "../../lib/download";
 import { bytes } from "../../lib/format";
+import { endingOf, SHOP_FORMATS } from "../../lib/shop-formats";
 import { useTemplates } from "../../lib/templates";
 import { filterOf } from "./filter-of";
 import { missingOf } from "./missing";
@@ -33,7 +34,7 @@ export function ExportMenu({ job }: { job: FullJob }) {
     setGot(0);
     try {
       const path = `/api/jobs/${job.id}/export?format=${format}&which=${which}&${only}`;
-      await download(path, `${job.name}.${format}`, setGot);
+      await download(path, `${job.name}.${endingOf(format)}`, setGot);
       toast.success("Saved to your downloads");
     } catch (problem) {
       setError(problem);
@@ -71,6 +72,17 @@ export function ExportMenu({ job }: { job: FullJob }) {
                 </MenuItem>
               )),
             )}
+          </>
+        )}
+        {job.pipeline === "extraction" && (
+          <>
+            <MenuLine />
+            <MenuLabel>Products for shop systems</MenuLabel>
+            {SHOP_FORMATS.map(([format, label]) => (
+              <MenuItem key={format} onSelect={() => void fetchAs(format, "valid")} hint=".csv">
+                {label}
+              </MenuItem>
+            ))}
           </>
         )}
         <MenuLine />

@@ -22,6 +22,7 @@ import { Counters } from "./counters";
 import { Errors } from "./errors";
 import { Events } from "./events";
 import { HeldNote } from "./held";
+import { LinksNote } from "./links-note";
 import { Phases } from "./phases";
 import { Proposals, ProposalsNote } from "./proposals";
 import { Rows } from "./rows";
@@ -110,6 +111,7 @@ function Shown({ job }: { job: FullJob }) {
       <Counters job={job} />
       <Phases job={job} />
       <HeldNote job={job} />
+      <LinksNote job={job} />
       <AmbiguousNote job={job} />
       {tab !== "proposals" && <ProposalsNote job={job} />}
       <Tabs
@@ -173,7 +175,7 @@ function Shown({ job }: { job: FullJob }) {
             />
           )}
           {tab === "proposals" && <Proposals job={job} />}
-          {tab === "pending" && <Waiting job={job} row={search.row} />}
+          {tab === "pending" && <Waiting job={job} row={search.row} q={search.q ?? ""} />}
           {tab === "errors" && <Errors {...common} code={search.code} />}
           {tab === "warnings" && <Warnings {...common} warnings={warnings} problem={search.problem} />}
           {tab === "events" && <Events job={job} />}

@@ -10,7 +10,7 @@ export interface ProposedLink {
   by: string;
 }
 
-/** Products of other sources that may be the same. Nothing is written by them. */
+/** Products of other sources that may be the same. */
 export function Links({ links, className }: { links: ProposedLink[]; className?: string }) {
   if (links.length === 0) return null;
   return (

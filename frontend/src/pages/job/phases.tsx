@@ -1,12 +1,16 @@
+import { useQuery } from "@tanstack/react-query";
 import { Check, LoaderCircle } from "lucide-react";
 import type { FullJob } from "../../lib/api";
 import { cn } from "../../lib/cn";
 import { count } from "../../lib/format";
+import { kindsQuery } from "../../lib/shops";
 import { isLive } from "../../lib/states";
 import { PHASE_WORDS, phaseSteps } from "./phase-steps";
 
 /** The phases of an import, with what is open in each: several are worked on at once. */
 export function Phases({ job }: { job: FullJob }) {
+  const kinds = useQuery({ ...kindsQuery, enabled: job.provider !== null });
+  const provider = kinds.data?.items.find((one) => one.key === job.provider)?.title ?? job.provider;
   const steps = phaseSteps(job.phase, job.phases, isLive(job.state));
   if (steps.length === 0) return null;
   return (
@@ -33,7 +37,7 @@ export function Phases({ job }: { job: FullJob }) {
       {job.totalProducts !== null && (
         <p className="mt-1.5 text-sm text-ink-2">
           {count(job.totalProducts)} {job.totalProducts === 1 ? "product" : "products"}
-          {job.provider ? ` from ${job.provider}` : ""}; rows are pages, products and images.
+          {provider ? ` from ${provider}` : ""}; rows are pages, products and images.
         </p>
       )}
     </div>

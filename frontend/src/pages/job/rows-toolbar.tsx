@@ -1,5 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
-import { Columns3, Search } from "lucide-react";
+import { Columns3, Search, X } from "lucide-react";
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { Button } from "../../components/button";
 import { Choice } from "../../components/choice";
@@ -17,6 +17,9 @@ interface Props {
   shown: number | null;
   view: View;
   onView: (view: View) => void;
+  /** The title of the column that the rows are sorted by. */
+  sorted: string | null | undefined;
+  onUnsort: () => void;
   onGoTo?: (index: number) => void;
   columns: { id: string; title: string }[];
   hidden: string[];
@@ -71,6 +74,15 @@ export function RowsToolbar(props: Props) {
         )}
         {known !== null && known !== job.counters.total && ` of ${count(job.counters.total)}`}
       </span>
+      {props.sorted && (
+        <Button
+          size="sm"
+          onClick={props.onUnsort}
+          aria-label={`Sorted by ${props.sorted}. Back to the order of the file`}
+        >
+          Sorted by {props.sorted} <X aria-hidden />
+        </Button>
+      )}
       <div className="flex-1" />
       {props.actions}
       <Menu
@@ -96,7 +108,7 @@ export function RowsToolbar(props: Props) {
   );
 }
 
-function SearchBox({ job, q }: { job: FullJob; q: string }) {
+export function SearchBox({ job, q }: { job: FullJob; q: string }) {
   const navigate = useNavigate();
   const [text, setText] = useState(q);
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);

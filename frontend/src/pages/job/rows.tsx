@@ -18,12 +18,13 @@ import { Grid, type GridColumn, type GridHandle } from "../../components/grid";
 import { toast } from "../../components/toast";
 import { client, type FullJob, type Item, ok } from "../../lib/api";
 import { count, plural } from "../../lib/format";
-import { fetchItems, type ItemFilter, ItemPages } from "../../lib/item-pages";
+import { fetchItems, type ItemFilter, ItemPages, type ItemSort, ROW_COLUMN } from "../../lib/item-pages";
 import { useShortcuts } from "../../lib/keys";
 import { useChanges } from "../../lib/live";
 import { setPrefs, usePrefs } from "../../lib/prefs";
 import { useCanWrite } from "../../lib/session";
 import { COUNTER_OF, isLive } from "../../lib/states";
+import { ColumnDialog } from "./column-dialog";
 import { itemColumns, type View } from "./columns";
 import { RowDrawer } from "./drawer";
 import { EditButtons } from "./edits/edit-buttons";
@@ -42,7 +43,7 @@ interface Props {
   empty: ReactNode;
 }
 
-/** How many rows match, where the job's own counters tell; null where nobody has counted. */
+/** How many rows match, by the job's counters; null if no counter tells. */
 export function matching(job: FullJob, filter: ItemFilter): number | null {
   if (filter.q || filter.problem) return null;
   if (filter.code) return filter.statuses.length ? null : (job.errors[filter.code] ?? 0);
@@ -57,11 +58,13 @@ export function Rows({ job, filter, row, view: firstView, extra = [], empty }: P
   const { density, columns: taste } = usePrefs();
   const [view, setView] = useState(firstView);
   const [selection, setSelection] = useState<Selection>(NOTHING);
+  const [sort, setSort] = useState<ItemSort | null>(null);
+  const [asked, setAsked] = useState<string | null>(null);
   const [editError, setEditError] = useState<unknown>(null);
   const grid = useRef<GridHandle>(null);
-  const key = JSON.stringify(filter);
-  const dense = !filter.statuses.length && !filter.code && !filter.problem && !filter.q;
-  const pages = useMemo(() => new ItemPages(fetchItems(job.id, filter), dense), [job.id, key]);
+  const key = JSON.stringify([filter, sort]);
+  const dense = !sort && !filter.statuses.length && !filter.code && !filter.problem && !filter.q;
+  const pages = useMemo(() => new ItemPages(fetchItems(job.id, filter, sort), dense), [job.id, key]);
   useEffect(() => () => pages.close(), [pages]);
   useSyncExternalStore(pages.subscribe, () => pages.version);
   useEffect(() => setSelection(NOTHING), [key]);
@@ -70,6 +73,10 @@ export function Rows({ job, filter, row, view: firstView, extra = [], empty }: P
   const onWindow = useWindow(pages);
   const known = matching(job, filter);
   const rowCount = dense ? job.counters.total : pages.reach;
+  const changeView = (next: View) => {
+    setView(next);
+    if (sort && sort.column !== ROW_COLUMN) setSort(null);
+  };
   const tasteKey = `${job.pipeline}.${view}`;
   const mine = taste[tasteKey] ?? { hidden: [], widths: {} };
   const keep = (change: Partial<typeof mine>) =>
@@ -81,8 +88,9 @@ export function Rows({ job, filter, row, view: firstView, extra = [], empty }: P
     [],
   );
   const number: GridColumn<Item> = {
-    id: "#row",
+    id: ROW_COLUMN,
     title: "Row",
+    frozen: true,
     width: canWrite ? 96 : 72,
     render: (item) => (
       <span className="flex items-center gap-2">
@@ -99,7 +107,7 @@ export function Rows({ job, filter, row, view: firstView, extra = [], empty }: P
     ),
   };
   const sample = [0, 1, 2, 3].map((place) => pages.at(place)).filter((item) => item !== undefined);
-  const all = itemColumns(job, view, sample, [number, ...extra], mine.widths, canEdit);
+  const all = itemColumns(job, view, sample, number, extra, mine.widths, canEdit);
   const columns = all.filter((column) => !mine.hidden.includes(column.id));
 
   const open = (item: Item | null) =>
@@ -166,7 +174,12 @@ export function Rows({ job, filter, row, view: firstView, extra = [], empty }: P
   });
 
   if (pages.error && !pages.at(0)) {
-    return <ErrorNote error={pages.error} onRetry={() => pages.refresh()} />;
+    return (
+      <div className="space-y-2">
+        <ErrorNote error={pages.error} onRetry={() => pages.refresh()} />
+        {sort && <Button onClick={() => setSort(null)}>Back to the order of the file</Button>}
+      </div>
+    );
   }
   const none = known === 0 || (pages.isWhole && pages.reach === 0);
   return (
@@ -177,9 +190,11 @@ export function Rows({ job, filter, row, view: firstView, extra = [], empty }: P
         known={known}
         shown={pages.isWhole ? pages.reach : null}
         view={view}
-        onView={setView}
+        onView={changeView}
+        sorted={sort && all.find((column) => column.id === sort.column)?.title}
+        onUnsort={() => setSort(null)}
         onGoTo={dense ? focusGrid : undefined}
-        columns={all.filter((column) => column.id !== "#row")}
+        columns={all.filter((column) => column.id !== ROW_COLUMN)}
         hidden={mine.hidden}
         onHidden={(hidden) => keep({ hidden })}
         actions={
@@ -244,6 +259,8 @@ export function Rows({ job, filter, row, view: firstView, extra = [], empty }: P
           onToggle={canWrite ? select : undefined}
           isSelected={canWrite ? (item) => holds(selection, item.rowNo) : undefined}
           onEdit={canEdit ? edit : undefined}
+          sort={sort}
+          onColumn={setAsked}
           onWidth={(column, width) => keep({ widths: { ...mine.widths, [column]: width } })}
           onPaste={canEdit && view === "input" ? (...pasted) => void paste(...pasted) : undefined}
           onKey={(event, item) => {
@@ -254,6 +271,17 @@ export function Rows({ job, filter, row, view: firstView, extra = [], empty }: P
           className="min-h-[320px] flex-1 rounded-lg border bg-surface"
         />
       )}
+      {asked !== null && (
+        <ColumnDialog
+          job={job}
+          view={view}
+          column={asked}
+          title={all.find((column) => column.id === asked)?.title ?? asked}
+          sort={sort}
+          onSort={setSort}
+          onClose={() => setAsked(null)}
+        />
+      )}
       {row !== undefined && (
         <RowDrawer job={job} row={row} onClose={() => open(null)} onChanged={() => pages.refresh()} />
       )}
@@ -261,7 +289,7 @@ export function Rows({ job, filter, row, view: firstView, extra = [], empty }: P
   );
 }
 
-/** While somebody scrolls fast, only where they stop is asked for. */
+/** While the user scrolls fast, only the rows at which they stop are loaded. */
 function useWindow(pages: ItemPages): (first: number, last: number) => void {
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
   const begun = useRef(false);

@@ -130,7 +130,6 @@ function Columns({ columns, jobId }: { columns: ColumnSummary[]; jobId: string }
 }
 
 function Facts({ job }: { job: FullJob }) {
-  const profile = (job.summary as { profile?: { name: string; from: string } } | null)?.profile;
   const facts: [string, React.ReactNode][] = [
     ["Pipeline", job.pipeline],
     ["File", job.file ? `${job.file.name}, ${bytes(job.file.size)}` : "none"],
@@ -140,11 +139,16 @@ function Facts({ job }: { job: FullJob }) {
     ...(job.undoneAt
       ? ([["Undone", <Time key="u" at={job.undoneAt} />]] as [string, React.ReactNode][])
       : []),
-    ...(profile
-      ? ([["Profile", profile.from === "proposed" ? "None saved; columns were proposed" : profile.name]] as [
-          string,
-          React.ReactNode,
-        ][])
+    ...(job.source
+      ? ([
+          [
+            "Source",
+            <Link key="q" to="/products" search={{ source: job.source }} className="plain-link">
+              {job.source}
+            </Link>,
+          ],
+          ["Profile", <ProfileLink key="p" job={job} />],
+        ] as [string, React.ReactNode][])
       : []),
     ["Took", job.progress.elapsedMs ? duration(job.progress.elapsedMs) : "–"],
     ["Priority", String(job.priority)],
@@ -156,14 +160,16 @@ function Facts({ job }: { job: FullJob }) {
         {job.id}
       </span>,
     ],
-    ...Object.entries(job.config).map(([name, value]): [string, React.ReactNode] => [
-      label(name),
-      name === "mapping" ? (
-        <Mapped key="m" mapping={value as Record<string, string | null>} />
-      ) : (
-        cellText(value)
-      ),
-    ]),
+    ...Object.entries(job.config)
+      .filter(([name]) => !job.source || (name !== "source" && name !== "profile"))
+      .map(([name, value]): [string, React.ReactNode] => [
+        label(name),
+        name === "mapping" ? (
+          <Mapped key="m" mapping={value as Record<string, string | null>} />
+        ) : (
+          cellText(value)
+        ),
+      ]),
   ];
   return (
     <Card className="h-fit p-4">
@@ -180,7 +186,21 @@ function Facts({ job }: { job: FullJob }) {
   );
 }
 
-/** What somebody chose for columns, as a list. */
+function ProfileLink({ job }: { job: FullJob }) {
+  if (!job.profile) return "None saved; columns were proposed";
+  return (
+    <Link
+      to="/settings/$part"
+      params={{ part: "profiles" }}
+      search={{ profile: job.profile.name }}
+      className="plain-link"
+    >
+      {job.profile.name}, version {job.profile.version}
+    </Link>
+  );
+}
+
+/** The fields that were chosen for columns, as a list. */
 function Mapped({ mapping }: { mapping: Record<string, string | null> }) {
   return (
     <ul>

@@ -11,6 +11,8 @@ import { count, plural } from "../../lib/format";
 /** What an undo would do is told first; then it is done, in as many calls as it takes. */
 export function Undo({ job, onClose }: { job: FullJob; onClose: () => void }) {
   const queries = useQueryClient();
+  // A run changes job postings, too.
+  const noun = job.pipeline === "crawl" ? "record" : "product";
   const [done, setDone] = useState<number | null>(null);
   const [error, setError] = useState<unknown>(null);
   const path = { path: { job_id: job.id } };
@@ -31,7 +33,7 @@ export function Undo({ job, onClose }: { job: FullJob; onClose: () => void }) {
         setDone(total);
         if (!some.more) break;
       }
-      toast.success(`${plural(total, "product")} restored`);
+      toast.success(`${plural(total, noun)} restored`);
       void queries.invalidateQueries({ queryKey: ["job", job.id] });
       void queries.invalidateQueries({ queryKey: ["products"] });
       onClose();
@@ -65,17 +67,17 @@ export function Undo({ job, onClose }: { job: FullJob; onClose: () => void }) {
         )}
         {told &&
           (nothing ? (
-            <p>Nothing to undo: the job changed no product, or was already undone.</p>
+            <p>Nothing to undo: the job changed nothing, or was already undone.</p>
           ) : (
             <p>
-              {plural(told.restored, "product")} will be restored to the state before the job, and{" "}
-              {plural(told.deleted, "product")} it made will be removed
+              {plural(told.restored, noun)} will be restored to the state before the job, and{" "}
+              {plural(told.deleted, noun)} it made will be removed
               {told.more && ", and more after that"}.
             </p>
           ))}
         {told && told.refusedCount > 0 && (
           <p>
-            {plural(told.refusedCount, "product was", "products were")} changed since and will be left alone.
+            {plural(told.refusedCount, `${noun} was`, `${noun}s were`)} changed since and will be left alone.
             Undo the later job first.
           </p>
         )}

@@ -50,7 +50,7 @@ export function UnreadValues({ job }: { job: FullJob }) {
     <section aria-label="Values that could not be read" className="rounded-md border bg-surface px-4 py-2.5">
       <h2 className="text-sm font-medium">Values that could not be read</h2>
       <p className="text-xs text-ink-2">
-        Say what a value means, and it is read that way in every further file of <strong>{source}</strong>.
+        Enter what a value means. It is read that way in all later files of <strong>{source}</strong>.
       </p>
       <ul className="mt-2 space-y-1.5">
         {items.map((one) => {

@@ -12,9 +12,10 @@ import { useCanWrite, useSession } from "../../lib/session";
 import { type PendingRow, PendingRows } from "../pending/rows";
 import { OpenSelection } from "../pending/selected";
 import { RowDrawer } from "./drawer";
+import { SearchBox } from "./rows-toolbar";
 
 /** Rows that wait or run, longest untouched first, and why they wait. */
-export function Waiting({ job, row }: { job: FullJob; row: number | undefined }) {
+export function Waiting({ job, row, q }: { job: FullJob; row: number | undefined; q: string }) {
   const why = useReason(job);
   const navigate = useNavigate();
   const canWrite = useCanWrite();
@@ -22,11 +23,11 @@ export function Waiting({ job, row }: { job: FullJob; row: number | undefined })
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [all, setAll] = useState(false);
   const rows = useInfiniteQuery({
-    queryKey: ["pending", "job", job.id],
+    queryKey: ["pending", "job", job.id, q],
     queryFn: ({ pageParam, signal }) =>
       ok(
         client.GET("/api/jobs/{job_id}/pending", {
-          params: { path: { job_id: job.id }, query: { pageSize: 100, after: pageParam } },
+          params: { path: { job_id: job.id }, query: { pageSize: 100, after: pageParam, q } },
           signal,
         }),
       ),
@@ -61,11 +62,17 @@ export function Waiting({ job, row }: { job: FullJob; row: number | undefined })
           <Clock className="size-4 shrink-0" aria-hidden /> <span>{why}</span>
         </p>
       )}
+      {(q !== "" || job.counters.pending + job.counters.processing > 0) && (
+        <div>
+          <SearchBox job={job} q={q} />
+        </div>
+      )}
       {(all || chosen.size > 0) && (
         <OpenSelection
           selected={chosen.size}
           all={all}
-          matching={job.counters.pending + job.counters.processing}
+          // All that match a search are not counted, so that they are not offered.
+          matching={q ? chosen.size : job.counters.pending + job.counters.processing}
           onTakeAll={() => setAll(true)}
           onClear={clear}
           which={() =>
@@ -78,10 +85,12 @@ export function Waiting({ job, row }: { job: FullJob; row: number | undefined })
         query={rows}
         rows={items.length}
         empty={
-          <EmptyState icon={CircleCheck} title="No waiting rows">
-            {job.counters.pending > 0
-              ? "Rows that were read and not yet stored are counted, but not listed."
-              : "All rows of this job are finished. Rows waiting for their turn or a retry are listed here."}
+          <EmptyState icon={CircleCheck} title={q ? "No waiting row matches" : "No waiting rows"}>
+            {q
+              ? "Title, brand, SKU and the number of the row are searched."
+              : job.counters.pending > 0
+                ? "Rows that were read and not yet stored are counted, but not listed."
+                : "All rows of this job are finished. Rows waiting for their turn or a retry are listed here."}
           </EmptyState>
         }
       >
@@ -105,7 +114,7 @@ export function Waiting({ job, row }: { job: FullJob; row: number | undefined })
             void navigate({
               to: "/jobs/$jobId",
               params: { jobId: job.id },
-              search: { tab: "pending" },
+              search: { tab: "pending", q: q || undefined },
               replace: true,
             })
           }

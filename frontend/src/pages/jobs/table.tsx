@@ -12,9 +12,9 @@ import { isLive } from "../../lib/states";
 import { duration } from "../../lib/time";
 
 export function rate(job: Job): number | null {
-  const { rowsDone, elapsedMs } = job.progress;
+  const { rowsRun, elapsedMs } = job.progress;
   // Of a few rows, only the time to begin could be told.
-  return rowsDone >= 100 && elapsedMs > 0 ? (1000 * rowsDone) / elapsedMs : null;
+  return rowsRun >= 100 && elapsedMs > 0 ? (1000 * rowsRun) / elapsedMs : null;
 }
 
 export function JobsTable({ jobs }: { jobs: Job[] }) {

@@ -72,11 +72,12 @@ export function Alerts() {
                 <td>
                   <span className="block">{one.message}</span>
                   <span className="text-xs text-ink-2">
-                    {one.check} · <Runbook href={one.runbook} />
+                    <Runbook href={one.runbook} />
                     {one.silencedUntil && (
                       <>
                         {" "}
-                        · silenced until <Time at={one.silencedUntil} /> {one.silenceReason}
+                        · silenced, ends <Time at={one.silencedUntil} />
+                        {one.silenceReason && ` (${one.silenceReason})`}
                       </>
                     )}
                   </span>
@@ -97,7 +98,7 @@ export function Alerts() {
       {silencing && (
         <FormDialog
           title="Silence this alert"
-          description={`Nothing is sent about “${silencing.check}” for this time, also if it opens again.`}
+          description={`Nothing is sent about this check for this time, also if it fails again: ${silencing.message}`}
           action="Silence"
           onClose={() => setSilencing(null)}
           onSave={silence}
@@ -120,9 +121,9 @@ export function Alerts() {
   );
 }
 
-/** A link if the runbook has an address on the web, else where it is. */
+/** A link if the runbook has an address, else where it is. */
 export function Runbook({ href }: { href: string }) {
-  return href.startsWith("http") ? (
+  return /^(https?:|\/)/.test(href) ? (
     <a href={href} className="plain-link" target="_blank" rel="noreferrer">
       Runbook
     </a>

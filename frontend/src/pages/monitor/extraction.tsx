@@ -5,7 +5,7 @@ import { Card } from "../../components/page";
 import { Badge } from "../../components/status";
 import { Table } from "../../components/table";
 import { client, ok, type Schemas } from "../../lib/api";
-import { count, percent } from "../../lib/format";
+import { count, percent, plural } from "../../lib/format";
 import { duration } from "../../lib/time";
 
 type Seen = Schemas["ExtractionMonitor"];
@@ -14,7 +14,7 @@ const NAMES: Record<Check["name"], string> = {
   queue: "Jobs in the queue",
   deadLetters: "Open dead letters",
   successRate: "Jobs that succeed",
-  avgDurationMs: "A job takes, on average",
+  avgDurationMs: "Average duration of a job",
 };
 
 /** Whether extraction is as it should be: each check with what is, and what may be. */
@@ -70,8 +70,8 @@ export function Extraction() {
             ))}
           </Table>
           <p className="border-t px-3 py-2 text-xs text-ink-2">
-            {count(now.performance.jobsLastHour)} jobs ended in the last hour,{" "}
-            {count(Math.round(now.performance.throughput))} rows a minute.{" "}
+            {plural(now.performance.jobsLastHour, "job")} ended in the last hour,{" "}
+            {plural(Math.round(now.performance.throughput), "row")} a minute.{" "}
             {now.errors.totalErrors24h > 0
               ? `Failed in the last day: ${now.errors.topErrors
                   .map((one) => `${one.code} (${count(one.count)})`)

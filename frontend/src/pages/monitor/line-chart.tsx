@@ -32,6 +32,11 @@ function moment(times: number[]): (seconds: number) => string {
 }
 
 /** Lines over time. */
+/** Small values are rounded to the same text, which stands once. */
+function withoutRepeats(labels: string[]): string[] {
+  return labels.map((label, index) => (label === labels[index - 1] ? "" : label));
+}
+
 export function LineChart({ times, lines, shown, label, max }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const { theme } = usePrefs();
@@ -64,7 +69,7 @@ export function LineChart({ times, lines, shown, label, max }: Props) {
         ],
         axes: [
           { ...axis, size: 26, values: (_, ticks) => ticks.map(moment(times)) },
-          { ...axis, size: 60, values: (_, ticks) => ticks.map(shown) },
+          { ...axis, size: 60, values: (_, ticks) => withoutRepeats(ticks.map(shown)) },
         ],
       },
       [times, ...lines.map((line) => line.values)],

@@ -83,8 +83,7 @@ function Verdict({ now }: { now: Monitor }) {
           <span className="capitalize">{now.verdict.level}</span>
           {now.verdict.since && (
             <>
-              {" "}
-              since <Time at={now.verdict.since} />
+              , began <Time at={now.verdict.since} />
             </>
           )}
           <ul className="mt-1 space-y-0.5 text-sm font-normal">
@@ -108,17 +107,18 @@ function Figures({ now }: { now: Monitor }) {
       <Figure name="Jobs in the queue" value={count(queue.depth)}>
         {count(queue.waiting)} waiting, {count(queue.active)} running, {count(queue.delayed)} delayed
       </Figure>
-      <Figure name="Oldest waits" value={queue.waiting ? duration(queue.oldestWaitingMs) : "–"}>
+      <Figure name="Oldest waiting" value={queue.waiting ? duration(queue.oldestWaitingMs) : "–"}>
         level {queue.level}
       </Figure>
       <Figure name="Workers" value={count(queue.workers)}>
         {count(busy)} of {plural(queue.slots, "slot")} busy
       </Figure>
       <Figure
-        name="Success"
-        value={lastHour.successRate === null ? "–" : percent(100 * lastHour.successRate)}
+        name="Rows without an error"
+        value={lastHour.rowSuccessRate === null ? "–" : percent(100 * lastHour.rowSuccessRate)}
       >
-        {count(lastHour.done)} done, {count(lastHour.failed)} failed
+        of {plural(lastHour.rows, "row")}; {plural(lastHour.done, "job")} done, {count(lastHour.failed)}{" "}
+        failed
       </Figure>
       <Figure name="A job takes" value={time(lastHour.durationMs.p50)}>
         p95 {time(lastHour.durationMs.p95)}, p99 {time(lastHour.durationMs.p99)}
@@ -211,7 +211,7 @@ function Holds({ slices }: { slices: Schemas["HeldSlice"][] }) {
           </Link>{" "}
           <span className="text-ink-3">
             {one.stage}
-            {one.items > 0 && `, ${plural(one.items, "row")}`}, since <Time at={one.since} />
+            {one.items > 0 && `, ${plural(one.items, "row")}`}, started <Time at={one.since} />
           </span>
         </li>
       ))}

@@ -121,16 +121,21 @@ function More({ draft, change }: Pick<Props, "draft" | "change">) {
           </Select>
         )}
       </Field>
-      <Field label="Unreadable values of optional fields">
+      <Field
+        label="Unreadable values of optional fields"
+        hint={
+          draft.strict === undefined
+            ? "Without a profile, a price that cannot be read makes the row invalid."
+            : undefined
+        }
+      >
         {(ids) => (
           <Select
             {...ids}
             value={draft.strict === undefined ? "" : draft.strict.includes("*") ? "invalid" : "empty"}
             onChange={(event) => change({ strict: STRICT[event.target.value] })}
           >
-            <option value="">
-              Profile setting, else empty with a warning; a price makes the row invalid
-            </option>
+            <option value="">Profile setting, else left empty</option>
             <option value="empty">Leave every field empty, with a warning</option>
             <option value="invalid">Make the row invalid</option>
           </Select>

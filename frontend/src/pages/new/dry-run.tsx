@@ -72,7 +72,7 @@ export function DryRun({ preview }: { preview: Preview }) {
       <p className="text-sm text-ink-2">
         The first {count(preview.rows.length)} of{" "}
         {preview.rowsEstimated > preview.rowsSampled ? "about " : ""}
-        {count(preview.rowsEstimated)} rows, worked out on the server. Nothing is written.
+        {count(preview.rowsEstimated)} rows, checked on the server. Nothing is written.
       </p>
       <dl className="grid grid-cols-3 gap-2 sm:grid-cols-7">
         {figures.map(([label, value]) => (

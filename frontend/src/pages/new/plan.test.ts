@@ -23,7 +23,7 @@ describe("what a job is about to do", () => {
     expect(told).toContain("Nothing is written to the catalog.");
     expect(told.some((one) => one.includes("created"))).toBe(false);
     expect(told.some((one) => one.startsWith("6 rows end as an error"))).toBe(true);
-    expect(told.at(-1)).toContain("1 row repeats a product of the file; the first of each is taken");
+    expect(told.at(-1)).toContain("1 row repeats a product of the file; the first of each is kept");
   });
 
   it("says what is written and what is not, by the intent", () => {
@@ -31,14 +31,16 @@ describe("what a job is about to do", () => {
     expect(texts(LOOKED, { intent: "create" })).toContain("9 products that differ are left alone.");
     expect(texts(LOOKED, { intent: "update" })).toContain("20 new products are left out.");
     expect(texts(LOOKED, { intent: "merge" })).toContain("9 products are changed, in the mapped fields.");
-    expect(texts(LOOKED, { intent: "replace" })).toContain("9 products are replaced by what the file says.");
+    expect(texts(LOOKED, { intent: "replace" })).toContain(
+      "9 products are replaced by the values of the file.",
+    );
     expect(texts(LOOKED, { intent: "merge", winner: "last" }).at(-1)).toContain("the last of each");
   });
 
   it("says what is unpublished and what has warnings", () => {
     const told = texts({ ...LOOKED, warned: 2 }, { intent: "merge", missing: "unpublish" });
     expect(told).toContain("Products of this source that the file does not contain are unpublished.");
-    expect(told).toContain("2 rows have warnings: values that cannot be read are left empty.");
+    expect(told).toContain("2 warnings: values that cannot be read are left empty.");
   });
 
   it("says so where nothing would change", () => {
@@ -56,13 +58,13 @@ describe("what a job is about to do", () => {
 describe("how long it takes", () => {
   it("goes by jobs that are large enough to tell", () => {
     expect(measuredRate([])).toBeNull();
-    expect(measuredRate([{ rowsDone: 30, elapsedMs: 900 }])).toBeNull();
+    expect(measuredRate([{ rowsRun: 30, elapsedMs: 900 }])).toBeNull();
     expect(
       measuredRate([
-        { rowsDone: 30, elapsedMs: 900 },
-        { rowsDone: 1000, elapsedMs: 500 },
-        { rowsDone: 9000, elapsedMs: 700_000 },
-        { rowsDone: 3000, elapsedMs: 1000 },
+        { rowsRun: 30, elapsedMs: 900 },
+        { rowsRun: 1000, elapsedMs: 500 },
+        { rowsRun: 9000, elapsedMs: 700_000 },
+        { rowsRun: 3000, elapsedMs: 1000 },
       ]),
     ).toBe(2000);
   });

@@ -16,7 +16,7 @@ export interface Looked {
   exact: boolean;
   valid: number;
   invalid: number;
-  /** Rows that are valid, with warnings. */
+  /** Warnings about values of valid rows. */
   warned: number;
   discarded: number;
   new: number;
@@ -27,15 +27,16 @@ export interface Looked {
 }
 
 export interface Measured {
-  rowsDone: number;
+  /** Rows that ended in the last run. */
+  rowsRun: number;
   elapsedMs: number;
 }
 
 /** Rows a second of the middle one of the latest jobs that are large enough to tell; null without. */
 export function measuredRate(jobs: readonly Measured[]): number | null {
   const rates = jobs
-    .filter((one) => one.rowsDone >= 200 && one.elapsedMs > 0)
-    .map((one) => (1000 * one.rowsDone) / one.elapsedMs)
+    .filter((one) => one.rowsRun >= 200 && one.elapsedMs > 0)
+    .map((one) => (1000 * one.rowsRun) / one.elapsedMs)
     .sort((a, b) => a - b);
   return rates[Math.floor(rates.length / 2)] ?? null;
 }
@@ -84,7 +85,8 @@ export function planOf(looked: Looked, draft: Pick<Draft, "intent" | "winner" | 
       lines.push({ kind: "leave", text: `${about(made, "new product is", "new products are")} left out.` });
     }
     if (CHANGES.has(intent) && changed > 0) {
-      const how = intent === "replace" ? "replaced by what the file says" : "changed, in the mapped fields";
+      const how =
+        intent === "replace" ? "replaced by the values of the file" : "changed, in the mapped fields";
       lines.push({ kind: "write", text: `${about(changed, "product is", "products are")} ${how}.` });
     } else if (!CHANGES.has(intent) && changed > 0) {
       lines.push({
@@ -93,7 +95,7 @@ export function planOf(looked: Looked, draft: Pick<Draft, "intent" | "winner" | 
       });
     }
     if (same > 0)
-      lines.push({ kind: "leave", text: `${about(same, "product is", "products are")} the same already.` });
+      lines.push({ kind: "leave", text: `${about(same, "product is", "products are")} already up to date.` });
   }
   const held = many(looked.held);
   if (held > 0 && (intent === "check" || CHANGES.has(intent))) {
@@ -112,7 +114,7 @@ export function planOf(looked: Looked, draft: Pick<Draft, "intent" | "winner" | 
   if (doubtful > 0) {
     lines.push({
       kind: "warning",
-      text: `${about(doubtful, "row has", "rows have")} warnings: values that cannot be read are left empty.`,
+      text: `${about(doubtful, "warning", "warnings")}: values that cannot be read are left empty.`,
     });
   }
   const wrong = many(looked.invalid);
@@ -128,12 +130,12 @@ export function planOf(looked: Looked, draft: Pick<Draft, "intent" | "winner" | 
     ];
     lines.push({
       kind: "duplicate",
-      text: `${about(looked.duplicates, "row repeats", "rows repeat")} a product of the file; ${winner} of each is taken.`,
+      text: `${about(looked.duplicates, "row repeats", "rows repeat")} a product of the file; ${winner} of each is kept.`,
     });
   }
   const out = many(looked.discarded);
   if (out > 0)
-    lines.push({ kind: "leave", text: `${about(out, "row is", "rows are")} no product and left out.` });
+    lines.push({ kind: "leave", text: `${about(out, "row is", "rows are")} not products and left out.` });
   return lines;
 }
 

@@ -64,9 +64,9 @@ export function WhatHappens({ preview, draft }: { preview: Preview; draft: Draft
           changed: summary.changed ?? 0,
           unchanged: summary.unchanged ?? 0,
           held: summary.held ?? 0,
-          warned: preview.rows.filter(
-            (row) => row.verdict === "valid" && row.problems.some((one) => one.severity === "warning"),
-          ).length,
+          warned: preview.rows
+            .filter((row) => row.verdict === "valid")
+            .flatMap((row) => row.problems.filter((one) => one.severity === "warning")).length,
           duplicates: exact ? (summary.duplicate ?? 0) : (summary.duplicatesEstimate ?? null),
         },
     draft,
@@ -104,7 +104,7 @@ export function WhatHappens({ preview, draft }: { preview: Preview; draft: Draft
         </Told>
       </ul>
       {!exact && (
-        <p className="mt-2 text-xs text-ink-3">Worked out from the first {preview.rows.length} rows.</p>
+        <p className="mt-2 text-xs text-ink-3">Estimated from the first {preview.rows.length} rows.</p>
       )}
     </section>
   );

@@ -71,8 +71,8 @@ export function OpenSelection({ selected, all, matching, onTakeAll, onClear, whi
         onConfirm={run}
       >
         <p>
-          Rows that wait for their next try do not wait any longer; their tries are counted on. Rows that are
-          in line or being worked on already are left as they are.
+          Rows that wait for a retry are tried now; their number of tries is kept. Other waiting and running
+          rows are not affected.
         </p>
       </Confirm>
     </div>

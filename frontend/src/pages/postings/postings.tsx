@@ -1,22 +1,27 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { Briefcase, FilterX, Search } from "lucide-react";
+import { Briefcase, FilterX, Search, Trash2 } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { Button } from "../../components/button";
+import { Confirm } from "../../components/dialog";
 import { EmptyState } from "../../components/empty";
 import { Input, Select } from "../../components/field";
 import { Page } from "../../components/page";
 import { Badge } from "../../components/status";
 import { List, Table } from "../../components/table";
 import { Time } from "../../components/time";
-import { client, ok } from "../../lib/api";
+import { toast } from "../../components/toast";
+import { client, ok, type Schemas } from "../../lib/api";
 import { cellText } from "../../lib/format";
+import { useCanWrite } from "../../lib/session";
 import { ExportPostings } from "./export";
 
 /** Job postings that were found on crawled pages. */
 export default function Postings() {
   const search = useSearch({ from: "/inside/postings" });
   const navigate = useNavigate();
+  const canWrite = useCanWrite();
+  const [doomed, setDoomed] = useState<Schemas["PostingShape"] | null>(null);
   const [typed, setTyped] = useState(search.q ?? "");
   const filter = {
     q: search.q ?? "",
@@ -108,6 +113,7 @@ export default function Postings() {
             { label: "Posted", className: "hidden md:table-cell" },
             { label: "State" },
             { label: "Updated", className: "hidden xl:table-cell" },
+            ...(canWrite ? [{ label: <span className="sr-only">Actions</span> }] : []),
           ]}
         >
           {rows.map((one) => (
@@ -137,10 +143,38 @@ export default function Postings() {
               <td className="hidden whitespace-nowrap text-ink-2 xl:table-cell">
                 <Time at={one.updatedAt} />
               </td>
+              {canWrite && (
+                <td className="relative z-10 w-0">
+                  <Button
+                    size="icon-sm"
+                    look="quiet"
+                    aria-label={`Delete ${one.title}`}
+                    onClick={() => setDoomed(one)}
+                  >
+                    <Trash2 aria-hidden />
+                  </Button>
+                </td>
+              )}
             </tr>
           ))}
         </Table>
       </List>
+      <Confirm
+        open={doomed !== null}
+        onOpenChange={() => setDoomed(null)}
+        title={`Delete ${doomed?.title ?? ""}?`}
+        action="Delete"
+        danger
+        onConfirm={async () => {
+          if (doomed === null) return;
+          const path = { posting_id: doomed.id };
+          await ok(client.DELETE("/api/postings/{posting_id}", { params: { path } }));
+          toast.success("The job posting is deleted");
+          await postings.refetch();
+        }}
+      >
+        <p>Its page stays. The posting comes back when a run finds that the page has changed.</p>
+      </Confirm>
     </Page>
   );
 }

@@ -13,6 +13,7 @@ export function ExportProducts({ filter }: { filter: Record<string, string> }) {
       path="/api/products/export"
       name="products"
       filter={filter}
+      shops
       more={[...more, { label: "Variants as rows", given: { variants: "rows" } }]}
     />
   );

@@ -6,3 +6,10 @@ export function price(value: unknown): string {
   const amount = [whole.replace(/\B(?=(\d{3})+$)/g, ","), ...rest].join(".");
   return `${amount} ${money.currency ?? ""}`.trim();
 }
+
+/** `12.90 EUR per 100 piece`; a price for one piece without its unit. */
+export function priceForUnit(value: unknown): string {
+  const shown = price(value);
+  const unit = (value as { unit?: unknown } | null | undefined)?.unit;
+  return shown && typeof unit === "string" && unit !== "piece" ? `${shown} per ${unit}` : shown;
+}

@@ -1,6 +1,6 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { ChevronLeft, Undo2 } from "lucide-react";
+import { ChevronLeft, Pencil } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/button";
 import { ErrorNote } from "../../components/error-note";
@@ -10,12 +10,16 @@ import { Badge } from "../../components/status";
 import { Facts, Json, Table } from "../../components/table";
 import { Time } from "../../components/time";
 import { client, ok, type Schemas } from "../../lib/api";
-import { cellText, plural } from "../../lib/format";
-import { gtin, label } from "../../lib/labels";
-import { Changes } from "../job/changes";
-import { Links } from "../job/links";
+import { cellText } from "../../lib/format";
+import { fieldLabel, gtin, label } from "../../lib/labels";
+import { useCanWrite } from "../../lib/session";
+import { priceWithUnit } from "./details";
+import { EditProduct } from "./edit-product";
+import { History } from "./history";
 import { Pictures } from "./pictures";
-import { price } from "./price";
+import { PriceChart } from "./price-chart";
+import { ProductLinks } from "./product-links";
+import { ProductParts } from "./product-parts";
 
 type Full = Schemas["FullProduct"];
 
@@ -28,6 +32,8 @@ export default function ProductPage() {
       ok(client.GET("/api/products/{product_id}", { params: { path: { product_id: productId } }, signal })),
   });
   const one = product.data;
+  const canWrite = useCanWrite();
+  const [editing, setEditing] = useState(false);
   return (
     <Page
       title={one?.title || "Product"}
@@ -36,10 +42,19 @@ export default function ProductPage() {
           <ChevronLeft className="size-4" aria-hidden /> Products
         </Link>
       }
+      actions={
+        one &&
+        canWrite && (
+          <Button onClick={() => setEditing(true)}>
+            <Pencil aria-hidden /> Edit
+          </Button>
+        )
+      }
       beside={
         one && <Badge tone={one.status === "published" ? "done" : "skipped"}>{label(one.status)}</Badge>
       }
     >
+      {one && editing && <EditProduct product={one} onClose={() => setEditing(false)} />}
       {product.error && <ErrorNote error={product.error} onRetry={() => void product.refetch()} />}
       {!one ? (
         product.isPending && <RowsSkeleton />
@@ -50,16 +65,8 @@ export default function ProductPage() {
               <h2 className="mb-2 text-base font-semibold">Details</h2>
               <Known product={one} />
             </section>
-            {one.links.length > 0 && (
-              <section>
-                <h2 className="mb-1 text-base font-semibold">Possible matches</h2>
-                <p className="mb-2 text-sm text-ink-2">
-                  Products of other sources with the same GTIN, or the same brand and MPN. They stay separate
-                  unless your organisation uses a shared key.
-                </p>
-                <Links links={one.links} />
-              </section>
-            )}
+            <ProductParts product={one.product as Record<string, unknown>} />
+            <ProductLinks product={one} />
             <section>
               <h2 className="mb-1 text-base font-semibold">Origin of each value</h2>
               <p className="mb-2 text-sm text-ink-2">
@@ -87,7 +94,8 @@ export default function ProductPage() {
           <div className="min-w-0 empty:hidden max-xl:order-first">
             <Pictures key={one.id} productId={one.id} images={imagesOf(one.product)} />
           </div>
-          <div className="min-w-0 xl:col-start-2">
+          <div className="min-w-0 space-y-5 xl:col-start-2">
+            <PriceChart productId={one.id} version={one.version} />
             <History productId={productId} />
           </div>
         </div>
@@ -110,10 +118,19 @@ function Known({ product: one }: { product: Full }) {
         ["GTIN", one.gtin && <span className="font-mono text-xs">{gtin(one.gtin)}</span>],
         ["Brand", one.brand],
         ["Category", cellText(one.category)],
-        ["Price", price(one.price)],
+        ["Price", priceWithUnit(deep)],
         ["Availability", one.availability?.replaceAll("_", " ")],
         ["Description", described && <p className="whitespace-pre-line">{described}</p>],
         ["Source", `${one.source} · ${one.sourceId}`],
+        [
+          "Edited fields",
+          one.keptFields.length > 0 ? (
+            <>
+              {one.keptFields.map(fieldLabel).join(", ")}
+              <span className="block text-xs text-ink-2">Imports do not change them.</span>
+            </>
+          ) : null,
+        ],
         ["Version", one.version],
         ["Created", <Time key="made" at={one.createdAt} />],
         ["Updated", <Time key="now" at={one.updatedAt} />],
@@ -166,74 +183,4 @@ function origin(told: unknown): Origin {
     return { column, raw, rule, confidence };
   }
   return (told ?? {}) as Origin;
-}
-
-function History({ productId }: { productId: string }) {
-  const [open, setOpen] = useState<number | null>(null);
-  const history = useInfiniteQuery({
-    queryKey: ["products", "history", productId],
-    queryFn: ({ pageParam, signal }) =>
-      ok(
-        client.GET("/api/products/{product_id}/history", {
-          params: { path: { product_id: productId }, query: { pageSize: 20, after: pageParam } },
-          signal,
-        }),
-      ),
-    initialPageParam: "",
-    getNextPageParam: (page) => page.next ?? undefined,
-  });
-  const rows = history.data?.pages.flatMap((page) => page.items) ?? [];
-  return (
-    <section>
-      <h2 className="mb-2 text-base font-semibold">History</h2>
-      {history.error && <ErrorNote error={history.error} onRetry={() => void history.refetch()} />}
-      <ol className="space-y-2">
-        {rows.map((change) => (
-          <li
-            key={`${change.version} ${change.changedAt}`}
-            className="rounded-lg border bg-surface p-3 text-sm"
-          >
-            <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
-              <Badge tone={change.undoneAt ? "skipped" : "processing"}>{label(change.kind)}</Badge>
-              <Link
-                to="/jobs/$jobId"
-                params={{ jobId: change.jobId }}
-                search={{ row: change.rowNo }}
-                className="plain-link min-w-0 truncate"
-              >
-                {change.jobName ?? "a job"}, row {change.rowNo}
-              </Link>
-              <Time at={change.changedAt} className="text-ink-3" />
-              {change.undoneAt && (
-                <span className="inline-flex items-center gap-1 text-ink-2">
-                  <Undo2 className="size-3.5" aria-hidden /> undone <Time at={change.undoneAt} />
-                </span>
-              )}
-            </div>
-            {change.changes && change.changes.length > 0 && (
-              <div className="mt-2">
-                {open === change.version ? (
-                  <Changes changes={change.changes} />
-                ) : (
-                  <Button size="sm" look="quiet" onClick={() => setOpen(change.version)}>
-                    {plural(change.changes.length, "field")}{" "}
-                    {change.kind === "created" ? "filled" : "changed"}
-                  </Button>
-                )}
-              </div>
-            )}
-          </li>
-        ))}
-      </ol>
-      {history.hasNextPage && (
-        <Button
-          className="mt-2"
-          busy={history.isFetchingNextPage}
-          onClick={() => void history.fetchNextPage()}
-        >
-          Earlier changes
-        </Button>
-      )}
-    </section>
-  );
 }

@@ -1,10 +1,8 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { FilterX, PackageOpen, Search } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { FilterX, PackageOpen } from "lucide-react";
 import { Button } from "../../components/button";
 import { EmptyState } from "../../components/empty";
-import { Input, Select } from "../../components/field";
 import { Page } from "../../components/page";
 import { Picture, pictureOf } from "../../components/picture";
 import { Badge } from "../../components/status";
@@ -12,27 +10,23 @@ import { List, Table } from "../../components/table";
 import { Time } from "../../components/time";
 import { client, ok } from "../../lib/api";
 import { gtin } from "../../lib/labels";
+import { filterOf, type ProductsSearch, sortOf, textsOf } from "../../lib/products";
 import { ExportProducts } from "./export";
-import { price } from "./price";
+import { FilterBar } from "./filter-bar";
+import { priceForUnit } from "./price";
 
 /** The catalog: what files have become. */
 export default function Products() {
   const search = useSearch({ from: "/inside/products" });
   const navigate = useNavigate();
-  const [typed, setTyped] = useState(search.q ?? "");
-  const filter = {
-    q: search.q ?? "",
-    source: search.source ?? "",
-    ...(search.status === "published" || search.status === "unpublished"
-      ? { status: search.status as "published" | "unpublished" }
-      : {}),
-  } as const;
+  const filter = filterOf(search);
+  const order = sortOf(search);
   const products = useInfiniteQuery({
-    queryKey: ["products", "list", filter],
+    queryKey: ["products", "list", filter, order],
     queryFn: ({ pageParam, signal }) =>
       ok(
         client.GET("/api/products", {
-          params: { query: { ...filter, pageSize: 50, after: pageParam } },
+          params: { query: { ...filter, ...order, pageSize: 50, after: pageParam } },
           signal,
         }),
       ),
@@ -42,52 +36,15 @@ export default function Products() {
   });
   const rows = products.data?.pages.flatMap((page) => page.items) ?? [];
   const pictured = rows.some((one) => one.image);
-  const filtered = !!(search.q || search.source || search.status);
-  const go = (next: typeof search) => void navigate({ to: "/products", search: next, replace: true });
-  const find = (event: FormEvent) => {
-    event.preventDefault();
-    go({ ...search, q: typed.trim() || undefined });
-  };
+  const filtered = Object.keys(filter).length > 0;
+  const go = (next: ProductsSearch) => void navigate({ to: "/products", search: next, replace: true });
   return (
     <Page
       title="Products"
       lead="All products, with the origin of each value."
-      actions={<ExportProducts filter={filter} />}
+      actions={<ExportProducts filter={textsOf(filter)} />}
     >
-      <form onSubmit={find} role="search" className="mb-3 flex flex-wrap items-center gap-2">
-        <Input
-          type="search"
-          aria-label="Search products"
-          placeholder="Title, SKU or GTIN"
-          value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-          className="w-full sm:w-72"
-        />
-        <Select
-          aria-label="Status"
-          className="w-36"
-          value={search.status ?? ""}
-          onChange={(event) => go({ ...search, status: event.target.value || undefined })}
-        >
-          <option value="">Any status</option>
-          <option value="published">Published</option>
-          <option value="unpublished">Unpublished</option>
-        </Select>
-        <Button type="submit">
-          <Search aria-hidden /> Search
-        </Button>
-        {filtered && (
-          <Button
-            look="quiet"
-            onClick={() => {
-              setTyped("");
-              go({});
-            }}
-          >
-            <FilterX aria-hidden /> All products
-          </Button>
-        )}
-      </form>
+      <FilterBar search={search} go={go} />
       <List
         query={products}
         rows={rows.length}
@@ -145,7 +102,7 @@ export default function Products() {
               <td className="hidden font-mono text-xs whitespace-nowrap sm:table-cell">{one.sku}</td>
               <td className="hidden font-mono text-xs whitespace-nowrap lg:table-cell">{gtin(one.gtin)}</td>
               <td className="hidden max-w-40 truncate md:table-cell">{one.brand}</td>
-              <td className="text-right whitespace-nowrap">{price(one.price)}</td>
+              <td className="text-right whitespace-nowrap">{priceForUnit(one.price)}</td>
               <td className="hidden whitespace-nowrap lg:table-cell">
                 {one.availability?.replaceAll("_", " ")}
               </td>

@@ -54,7 +54,11 @@ function ProviderCard({ provider }: { provider: Provider }) {
   const queries = useQueryClient();
   const canWrite = useCanWrite();
   const kinds = useQuery(kindsQuery);
-  const title = kinds.data?.items.find((one) => one.key === provider.key)?.title ?? provider.key;
+  // Sources are described by configurations; all of them share this key.
+  const ofSources = provider.key === "source";
+  const title =
+    kinds.data?.items.find((one) => one.key === provider.key)?.title ??
+    (ofSources ? "Sources" : provider.key);
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const reset = async () => {
@@ -89,9 +93,9 @@ function ProviderCard({ provider }: { provider: Provider }) {
           </p>
         ) : (
           <Table
-            label={`Limits and circuits of ${provider.key}`}
+            label={`Limits and circuits of ${title}`}
             head={[
-              { label: "Shop" },
+              { label: ofSources ? "Source" : "Shop" },
               { label: "Circuit" },
               { label: "Tokens", className: "text-right" },
               { label: "Calls", className: "text-right" },
@@ -126,12 +130,18 @@ function KeyRow({ one }: { one: Key }) {
         <CircuitBadge state={one.circuit.state} />
         {probe && (
           <span className="block text-xs text-ink-2">
-            next probe <Time at={probe} />
+            {Date.parse(probe) > Date.now() ? (
+              <>
+                next probe <Time at={probe} />
+              </>
+            ) : (
+              "the next call is a probe"
+            )}
           </span>
         )}
         {paused && (
           <span className="block text-xs text-ink-2">
-            asked to wait until <Time at={paused} />
+            asked to wait, ends <Time at={paused} />
           </span>
         )}
       </td>

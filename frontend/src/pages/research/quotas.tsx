@@ -79,7 +79,7 @@ export function Quotas() {
       {editing && (
         <FormDialog
           title="Quotas of your org"
-          description="Research requests. Empty: as the installation is set."
+          description="Research requests. Empty: the default of the installation."
           action="Save"
           onClose={() => setEditing(false)}
           onSave={save}

@@ -130,7 +130,7 @@ export default function ResearchResult() {
         query={items}
         rows={products.length}
         empty={
-          <EmptyState icon={SearchX} title={ended ? "No product fits" : "Waiting for the sources"}>
+          <EmptyState icon={SearchX} title={ended ? "No product matches" : "Waiting for the sources"}>
             {ended
               ? "No source has a matching product. Try fewer words or a wider price range."
               : "Products appear once every source has answered or failed."}

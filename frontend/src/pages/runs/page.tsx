@@ -1,14 +1,18 @@
-import { useQuery } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
-import { ChevronLeft, Download } from "lucide-react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { ChevronLeft, Download, Trash2 } from "lucide-react";
+import { useState } from "react";
 import { Button } from "../../components/button";
+import { Confirm } from "../../components/dialog";
 import { ErrorNote } from "../../components/error-note";
 import { Page } from "../../components/page";
 import { RowsSkeleton } from "../../components/skeleton";
 import { Badge } from "../../components/status";
 import { Time } from "../../components/time";
+import { toast } from "../../components/toast";
 import { client, ok, type Schemas } from "../../lib/api";
 import { bytes, cellText } from "../../lib/format";
+import { useCanWrite } from "../../lib/session";
 import { Changes } from "../job/changes";
 import { FieldsTable } from "./fields-table";
 
@@ -22,6 +26,10 @@ export default function PagePage() {
     queryFn: ({ signal }) =>
       ok(client.GET("/api/pages/{page_id}", { params: { path: { page_id: pageId } }, signal })),
   });
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const canWrite = useCanWrite();
+  const [asking, setAsking] = useState(false);
   const one = page.data;
   const newest = one?.versions[0];
   return (
@@ -37,7 +45,31 @@ export default function PagePage() {
         </Link>
       }
       beside={one?.state === "expired" && <Badge tone="not-found">Expired</Badge>}
+      actions={
+        one &&
+        canWrite && (
+          <Button look="quiet" onClick={() => setAsking(true)}>
+            <Trash2 aria-hidden /> Delete
+          </Button>
+        )
+      }
     >
+      <Confirm
+        open={asking}
+        onOpenChange={() => setAsking(false)}
+        title="Delete this page?"
+        action="Delete"
+        danger
+        onConfirm={async () => {
+          await ok(client.DELETE("/api/pages/{page_id}", { params: { path: { page_id: pageId } } }));
+          toast.success("The page is deleted");
+          void queries.invalidateQueries({ queryKey: ["postings"] });
+          void queries.invalidateQueries({ queryKey: ["pages"], refetchType: "none" });
+          void navigate({ to: "/pages", search: one ? { company: one.company } : {} });
+        }}
+      >
+        <p>Its versions and its job posting are deleted. Products that were made from it stay.</p>
+      </Confirm>
       {page.error && <ErrorNote error={page.error} onRetry={() => void page.refetch()} />}
       {!one || !newest ? (
         page.isPending && <RowsSkeleton />
@@ -50,7 +82,7 @@ export default function PagePage() {
           </p>
           <div className="grid gap-5 xl:grid-cols-[3fr_2fr]">
             <section className="min-w-0">
-              <h2 className="mb-2 text-base font-semibold">What the page says</h2>
+              <h2 className="mb-2 text-base font-semibold">Text of the page</h2>
               <FieldsTable fields={newest.fields ?? {}} lineage={newest.lineage ?? {}} />
             </section>
             <section className="min-w-0">

@@ -49,7 +49,7 @@ export default function Pages() {
         <Input
           type="search"
           aria-label="Company"
-          placeholder="Company, exactly"
+          placeholder="Exact company name"
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
           className="w-full sm:w-72"

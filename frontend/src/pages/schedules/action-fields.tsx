@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Field, Input, Select, Textarea } from "../../components/field";
 import { client, ok } from "../../lib/api";
+import { SHOP_FORMATS } from "../../lib/shop-formats";
 import { watchersQuery } from "../../lib/watchers";
 
 export type Action = Record<string, unknown>;
@@ -179,6 +180,13 @@ function ExportFields({ given }: { given?: Action }) {
                 {one.toUpperCase()}
               </option>
             ))}
+            <optgroup label="For shop systems">
+              {SHOP_FORMATS.map(([name, label]) => (
+                <option key={name} value={name}>
+                  {label}
+                </option>
+              ))}
+            </optgroup>
           </Select>
         )}
       </Field>

@@ -86,7 +86,10 @@ function Body({ schedule, onClose }: { schedule: FullSchedule; onClose: () => vo
             <Button
               size="sm"
               onClick={() =>
-                void act(() => ok(client.POST("/api/schedules/{schedule_id}/pause", path)), "It is paused")
+                void act(
+                  () => ok(client.POST("/api/schedules/{schedule_id}/pause", path)),
+                  "The schedule is paused",
+                )
               }
             >
               <Pause aria-hidden /> Pause
@@ -96,7 +99,10 @@ function Body({ schedule, onClose }: { schedule: FullSchedule; onClose: () => vo
             <Button
               size="sm"
               onClick={() =>
-                void act(() => ok(client.POST("/api/schedules/{schedule_id}/resume", path)), "It is active")
+                void act(
+                  () => ok(client.POST("/api/schedules/{schedule_id}/resume", path)),
+                  "The schedule is active",
+                )
               }
             >
               <Play aria-hidden /> Resume

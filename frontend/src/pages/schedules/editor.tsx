@@ -75,7 +75,7 @@ export function ScheduleEditor({ schedule, onClose, onSaved }: Props) {
             value={once ? "once" : "often"}
             onChange={(event) => setOnce(event.target.value === "once")}
           >
-            <option value="often">Again and again</option>
+            <option value="often">Repeatedly</option>
             <option value="once">Once</option>
           </Select>
         )}

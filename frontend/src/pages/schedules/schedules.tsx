@@ -30,7 +30,7 @@ export default function Schedules() {
   return (
     <Page
       title="Schedules"
-      lead="Files, imports, crawls, research, scans and exports by the clock."
+      lead="Runs imports, crawls, research, scans and exports at set times."
       actions={rows.length > 0 && add}
     >
       {schedules.error && (

@@ -2,11 +2,11 @@ import { useQueryClient } from "@tanstack/react-query";
 import { ArrowDown, ArrowUp, Columns3, X } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/button";
-import { Confirm, Dialog } from "../../components/dialog";
+import { Dialog } from "../../components/dialog";
 import { EmptyState } from "../../components/empty";
 import { ErrorNote } from "../../components/error-note";
 import { Field, Input, Select } from "../../components/field";
-import { List, Table } from "../../components/table";
+import { EditAndDelete, ManagedList, useDeletion } from "../../components/managed-list";
 import { toast } from "../../components/toast";
 import { client, ok } from "../../lib/api";
 import { label } from "../../lib/labels";
@@ -22,23 +22,26 @@ export default function ExportTemplates() {
   const canWrite = useCanWrite();
   const templates = useTemplates();
   const [editing, setEditing] = useState<Draft | null>(null);
-  const [gone, setGone] = useState<string | null>(null);
   const rows = templates.data?.items ?? [];
   const again = () => void queries.invalidateQueries({ queryKey: ["export-templates"] });
+  const deletion = useDeletion<string>({
+    title: (name) => `Delete the template ${name}?`,
+    note: "Exports made with it are not changed.",
+    queryKey: ["export-templates"],
+    onDelete: (name) => ok(client.DELETE("/api/export-templates/{name}", { params: { path: { name } } })),
+  });
   return (
     <>
-      <div className="mb-3 flex flex-wrap items-center gap-3">
-        <p className="min-w-0 flex-1 basis-60 text-sm text-ink-2">
-          Which columns an export has, in which order and by which names. Choose a template in the export menu
-          of a job or of the products.
-        </p>
-        {canWrite && (
-          <Button onClick={() => setEditing({ name: "", columns: [], variants: "text" })}>
-            New template
-          </Button>
-        )}
-      </div>
-      <List
+      <ManagedList
+        label="Export templates"
+        intro="Which columns an export has, in which order and by which names. Choose a template in the export menu of a job or of the products."
+        actions={
+          canWrite && (
+            <Button onClick={() => setEditing({ name: "", columns: [], variants: "text" })}>
+              New template
+            </Button>
+          )
+        }
         query={templates}
         rows={rows.length}
         empty={
@@ -46,39 +49,31 @@ export default function ExportTemplates() {
             A template writes the columns that a shop or a colleague expects.
           </EmptyState>
         }
+        head={[
+          { label: "Name" },
+          { label: "Columns" },
+          { label: "Variants", className: "hidden sm:table-cell" },
+        ]}
       >
-        <Table
-          label="Export templates"
-          head={[
-            { label: "Name" },
-            { label: "Columns" },
-            { label: "Variants", className: "hidden sm:table-cell" },
-            { label: <span className="sr-only">Actions</span> },
-          ]}
-        >
-          {rows.map((one) => (
-            <tr key={one.name}>
-              <td className="font-medium">{one.name}</td>
-              <td className="max-w-0 w-1/2 truncate text-ink-2">
-                {one.columns.map((column) => column.name).join(", ")}
-              </td>
-              <td className="hidden sm:table-cell">{VARIANTS[one.variants ?? "text"]}</td>
-              <td>
-                {canWrite && (
-                  <div className="flex justify-end gap-1">
-                    <Button size="sm" onClick={() => setEditing(one)}>
-                      Edit
-                    </Button>
-                    <Button size="sm" look="quiet" onClick={() => setGone(one.name)}>
-                      Delete
-                    </Button>
-                  </div>
-                )}
-              </td>
-            </tr>
-          ))}
-        </Table>
-      </List>
+        {rows.map((one) => (
+          <tr key={one.name}>
+            <td className="font-medium">{one.name}</td>
+            <td className="max-w-0 w-1/2 truncate text-ink-2">
+              {one.columns.map((column) => column.name).join(", ")}
+            </td>
+            <td className="hidden sm:table-cell">{VARIANTS[one.variants ?? "text"]}</td>
+            {canWrite ? (
+              <EditAndDelete
+                name={one.name}
+                onEdit={() => setEditing(one)}
+                onDelete={() => deletion.ask(one.name)}
+              />
+            ) : (
+              <td />
+            )}
+          </tr>
+        ))}
+      </ManagedList>
       {editing && (
         <Editor
           first={editing}
@@ -87,19 +82,7 @@ export default function ExportTemplates() {
           onSaved={again}
         />
       )}
-      <Confirm
-        open={gone !== null}
-        onOpenChange={() => setGone(null)}
-        title={`Delete the template ${gone}?`}
-        action="Delete"
-        danger
-        onConfirm={async () => {
-          await ok(client.DELETE("/api/export-templates/{name}", { params: { path: { name: gone ?? "" } } }));
-          again();
-        }}
-      >
-        <p>Exports made with it are not changed.</p>
-      </Confirm>
+      {deletion.dialog}
     </>
   );
 }

@@ -4,12 +4,10 @@ import { useState } from "react";
 import { Button } from "../../components/button";
 import { Confirm } from "../../components/dialog";
 import { EmptyState } from "../../components/empty";
-import { ErrorNote } from "../../components/error-note";
 import { Field, Input, Select } from "../../components/field";
 import { FormDialog } from "../../components/form-dialog";
+import { ManagedList, RowActions } from "../../components/managed-list";
 import { Secret } from "../../components/secret";
-import { RowsSkeleton } from "../../components/skeleton";
-import { Table } from "../../components/table";
 import { Time } from "../../components/time";
 import { toast } from "../../components/toast";
 import { client, ok } from "../../lib/api";
@@ -49,69 +47,65 @@ export default function Feeds() {
   };
   return (
     <>
-      <div className="mb-3 flex flex-wrap items-center gap-3">
-        <p className="min-w-0 flex-1 basis-60 text-sm text-ink-2">
-          Published products for Google Merchant Center, as RSS and CSV. The address is secret and shown once.
-        </p>
-        {canWrite && (
-          <Button look="primary" onClick={() => setAdding(true)}>
-            <Plus aria-hidden /> New feed
-          </Button>
-        )}
-      </div>
-      {(feeds.error ?? error) != null && <ErrorNote error={feeds.error ?? error} className="mb-3" />}
-      {feeds.isPending && <RowsSkeleton rows={3} />}
-      {feeds.data && rows.length === 0 && (
-        <EmptyState icon={Rss} title="No feeds yet">
-          A feed is fetched by its address, without a key.
-        </EmptyState>
-      )}
-      {rows.length > 0 && (
-        <Table
-          label="Feeds"
-          head={[
-            { label: "Name" },
-            { label: "Products" },
-            { label: "Last fetch", className: "hidden sm:table-cell" },
-            { label: <span className="sr-only">Actions</span> },
-          ]}
-        >
-          {rows.map((one) => (
-            <tr key={one.id}>
-              <td className="font-medium">{one.name}</td>
-              <td>
-                <Included feed={one} />
-              </td>
-              <td className="hidden whitespace-nowrap text-ink-2 sm:table-cell">
-                {one.readAt ? <Time at={one.readAt} /> : "never"}
-              </td>
-              <td>
-                {one.mayChange && (
-                  <div className="flex flex-wrap justify-end gap-2">
-                    <Button size="sm" onClick={() => void check(one)} aria-label={`Check ${one.name}`}>
-                      Check
-                    </Button>
-                    <Button
-                      size="sm"
-                      onClick={() => setAsking({ feed: one, what: "rotate" })}
-                      aria-label={`New address of ${one.name}`}
-                    >
-                      New address
-                    </Button>
-                    <Button
-                      size="sm"
-                      onClick={() => setAsking({ feed: one, what: "delete" })}
-                      aria-label={`Delete ${one.name}`}
-                    >
-                      Delete
-                    </Button>
-                  </div>
-                )}
-              </td>
-            </tr>
-          ))}
-        </Table>
-      )}
+      <ManagedList
+        label="Feeds"
+        intro="Published products for Google Merchant Center, as RSS and CSV. The address is secret and shown once."
+        actions={
+          canWrite && (
+            <Button look="primary" onClick={() => setAdding(true)}>
+              <Plus aria-hidden /> New feed
+            </Button>
+          )
+        }
+        error={error}
+        query={feeds}
+        rows={rows.length}
+        empty={
+          <EmptyState icon={Rss} title="No feeds yet">
+            A feed is fetched by its address, without a key.
+          </EmptyState>
+        }
+        head={[
+          { label: "Name" },
+          { label: "Products" },
+          { label: "Last fetch", className: "hidden sm:table-cell" },
+        ]}
+      >
+        {rows.map((one) => (
+          <tr key={one.id}>
+            <td className="font-medium">{one.name}</td>
+            <td>
+              <Included feed={one} />
+            </td>
+            <td className="hidden whitespace-nowrap text-ink-2 sm:table-cell">
+              {one.readAt ? <Time at={one.readAt} /> : "never"}
+            </td>
+            <RowActions>
+              {one.mayChange && (
+                <>
+                  <Button size="sm" onClick={() => void check(one)} aria-label={`Check ${one.name}`}>
+                    Check
+                  </Button>
+                  <Button
+                    size="sm"
+                    onClick={() => setAsking({ feed: one, what: "rotate" })}
+                    aria-label={`New address of ${one.name}`}
+                  >
+                    New address
+                  </Button>
+                  <Button
+                    size="sm"
+                    onClick={() => setAsking({ feed: one, what: "delete" })}
+                    aria-label={`Delete ${one.name}`}
+                  >
+                    Delete
+                  </Button>
+                </>
+              )}
+            </RowActions>
+          </tr>
+        ))}
+      </ManagedList>
       {adding && (
         <FormDialog title="New feed" action="Create" onClose={() => setAdding(false)} onSave={add}>
           <Field label="Name">{(ids) => <Input {...ids} name="name" required maxLength={100} />}</Field>
@@ -124,7 +118,7 @@ export default function Feeds() {
           >
             {(ids) => <Input {...ids} name="link" maxLength={500} spellCheck={false} />}
           </Field>
-          <Field label="Availability of products that say nothing">
+          <Field label="Availability of products without one">
             {(ids) => (
               <Select {...ids} name="availability" defaultValue="">
                 <option value="">leave them out</option>
@@ -151,9 +145,9 @@ export default function Feeds() {
         title={
           asking?.what === "delete"
             ? `Delete ${asking.feed.name}?`
-            : `Another address for ${asking?.feed.name}?`
+            : `Create a new address for ${asking?.feed.name}?`
         }
-        action={asking?.what === "delete" ? "Delete" : "Make another address"}
+        action={asking?.what === "delete" ? "Delete" : "Create a new address"}
         danger
         onConfirm={async () => {
           if (!asking) return;
@@ -163,7 +157,7 @@ export default function Feeds() {
           again();
         }}
       >
-        <p>The old address answers no longer.</p>
+        <p>The old address stops working at once.</p>
       </Confirm>
     </>
   );

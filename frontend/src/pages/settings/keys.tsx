@@ -2,13 +2,12 @@ import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { KeyRound, Plus } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/button";
-import { Confirm } from "../../components/dialog";
 import { EmptyState } from "../../components/empty";
 import { Field, Input, Select } from "../../components/field";
 import { FormDialog } from "../../components/form-dialog";
+import { ManagedList, RowActions, useDeletion } from "../../components/managed-list";
 import { Secret } from "../../components/secret";
 import { Badge } from "../../components/status";
-import { List, Table } from "../../components/table";
 import { Time } from "../../components/time";
 import { client, ok, type Schemas } from "../../lib/api";
 
@@ -20,7 +19,6 @@ export default function Keys() {
   const queries = useQueryClient();
   const [adding, setAdding] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
-  const [gone, setGone] = useState<Key | null>(null);
   const keys = useInfiniteQuery({
     queryKey: ["keys"],
     queryFn: ({ pageParam, signal }) =>
@@ -46,17 +44,24 @@ export default function Keys() {
     setSecret(made.key);
     again();
   };
+  const deletion = useDeletion<Key>({
+    title: (key) => `Revoke ${key.name || "this key"}?`,
+    note: "Programs that use it lose access at once. This cannot be undone.",
+    action: "Revoke",
+    queryKey: ["keys"],
+    onDelete: (key) =>
+      ok(client.DELETE("/api/keys/{key_id}", { params: { path: { key_id: String(key.id) } } })),
+  });
   return (
     <>
-      <div className="mb-3 flex flex-wrap items-center gap-3">
-        <p className="min-w-0 flex-1 basis-60 text-sm text-ink-2">
-          A key acts in your name. It is shown once; only its hash is kept.
-        </p>
-        <Button look="primary" onClick={() => setAdding(true)}>
-          <Plus aria-hidden /> New key
-        </Button>
-      </div>
-      <List
+      <ManagedList
+        label="API keys"
+        intro="A key acts in your name. It is shown once; only its hash is kept."
+        actions={
+          <Button look="primary" onClick={() => setAdding(true)}>
+            <Plus aria-hidden /> New key
+          </Button>
+        }
         query={keys}
         rows={rows.length}
         empty={
@@ -65,60 +70,55 @@ export default function Keys() {
             <code className="font-mono">Authorization: Bearer …</code>
           </EmptyState>
         }
+        head={[
+          { label: "Name" },
+          { label: "Access" },
+          { label: "User", className: "hidden md:table-cell" },
+          { label: "Last used", className: "hidden sm:table-cell" },
+          { label: "Expires", className: "hidden md:table-cell" },
+        ]}
       >
-        <Table
-          label="API keys"
-          head={[
-            { label: "Name" },
-            { label: "May" },
-            { label: "Of", className: "hidden md:table-cell" },
-            { label: "Last used", className: "hidden sm:table-cell" },
-            { label: "Expires", className: "hidden md:table-cell" },
-            { label: <span className="sr-only">Actions</span> },
-          ]}
-        >
-          {rows.map((one) => (
-            <tr key={one.id}>
-              <td>
-                <span className="font-medium">{one.name || "without a name"}</span>
-                <span className="block font-mono text-xs text-ink-3">{one.prefix}…</span>
-              </td>
-              <td className="whitespace-nowrap">{one.scopes.join(", ")}</td>
-              <td className="hidden text-ink-2 md:table-cell">{one.email}</td>
-              <td className="hidden whitespace-nowrap text-ink-2 sm:table-cell">
-                {one.lastUsedAt ? <Time at={one.lastUsedAt} /> : "never"}
-              </td>
-              <td className="hidden whitespace-nowrap text-ink-2 md:table-cell">
-                {one.expiresAt ? <Time at={one.expiresAt} /> : "never"}
-              </td>
-              <td className="text-right">
-                {one.revokedAt ? (
-                  <Badge>revoked</Badge>
-                ) : (
-                  <Button size="sm" onClick={() => setGone(one)}>
-                    Revoke
-                  </Button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </Table>
-      </List>
+        {rows.map((one) => (
+          <tr key={one.id}>
+            <td>
+              <span className="font-medium">{one.name || "without a name"}</span>
+              <span className="block font-mono text-xs text-ink-3">{one.prefix}…</span>
+            </td>
+            <td className="whitespace-nowrap">{one.scopes.join(", ")}</td>
+            <td className="hidden text-ink-2 md:table-cell">{one.email}</td>
+            <td className="hidden whitespace-nowrap text-ink-2 sm:table-cell">
+              {one.lastUsedAt ? <Time at={one.lastUsedAt} /> : "never"}
+            </td>
+            <td className="hidden whitespace-nowrap text-ink-2 md:table-cell">
+              {one.expiresAt ? <Time at={one.expiresAt} /> : "never"}
+            </td>
+            <RowActions>
+              {one.revokedAt ? (
+                <Badge>revoked</Badge>
+              ) : (
+                <Button size="sm" onClick={() => deletion.ask(one)}>
+                  Revoke
+                </Button>
+              )}
+            </RowActions>
+          </tr>
+        ))}
+      </ManagedList>
       {adding && (
         <FormDialog title="New API key" action="Create" onClose={() => setAdding(false)} onSave={add}>
           <Field label="Name" hint="What the key is used for.">
             {(ids) => <Input {...ids} name="name" required maxLength={100} />}
           </Field>
-          <Field label="It may" hint="Never more than your own rights.">
+          <Field label="Access" hint="Never more than your own rights.">
             {(ids) => (
               <Select {...ids} name="reach" defaultValue="write">
-                <option value="read">look</option>
+                <option value="read">read only</option>
                 <option value="write">read and write</option>
                 <option value="admin">everything an admin can do</option>
               </Select>
             )}
           </Field>
-          <Field label="It expires">
+          <Field label="Expires">
             {(ids) => (
               <Select {...ids} name="days" defaultValue="90">
                 <option value="30">in 30 days</option>
@@ -138,20 +138,7 @@ export default function Keys() {
           onClose={() => setSecret(null)}
         />
       )}
-      <Confirm
-        open={gone !== null}
-        onOpenChange={() => setGone(null)}
-        title={`Revoke ${gone?.name || "this key"}?`}
-        action="Revoke"
-        danger
-        onConfirm={async () => {
-          if (gone)
-            await ok(client.DELETE("/api/keys/{key_id}", { params: { path: { key_id: String(gone.id) } } }));
-          again();
-        }}
-      >
-        <p>Programs that use it lose access at once. This cannot be undone.</p>
-      </Confirm>
+      {deletion.dialog}
     </>
   );
 }

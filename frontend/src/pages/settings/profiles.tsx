@@ -1,36 +1,31 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { FileCog, Upload } from "lucide-react";
 import { useRef, useState } from "react";
 import { Button } from "../../components/button";
-import { Confirm } from "../../components/dialog";
-import { Drawer } from "../../components/drawer";
 import { EmptyState } from "../../components/empty";
-import { ErrorNote } from "../../components/error-note";
-import { Textarea } from "../../components/field";
-import { List, Table } from "../../components/table";
+import { EditAndDelete, ManagedList, RowActions, useDeletion } from "../../components/managed-list";
 import { Time } from "../../components/time";
 import { toast } from "../../components/toast";
-import { client, ok, send } from "../../lib/api";
+import { client, ok } from "../../lib/api";
 import { useCanWrite } from "../../lib/session";
+import { putProfile } from "./profile/draft";
+import { ProfileEditor } from "./profile/editor";
 import { SavedValues } from "./saved-values";
 
-const TOML = "application/toml";
-
-async function save(text: string, name: string): Promise<void> {
-  await send(`/api/profiles/${encodeURIComponent(name)}`, {
-    method: "PUT",
-    headers: { "Content-Type": TOML },
-    body: text,
-  });
-}
-
-/** What was learnt of suppliers' files. As text, so that it can be kept beside other things. */
+/** How the files of suppliers are read. */
 export default function Profiles() {
   const queries = useQueryClient();
   const canWrite = useCanWrite();
   const picker = useRef<HTMLInputElement>(null);
-  const [open, setOpen] = useState<string | null>(null);
-  const [gone, setGone] = useState<string | null>(null);
+  const navigate = useNavigate();
+  const open = useSearch({ from: "/inside/settings/$part" }).profile ?? null;
+  const setOpen = (profile: string | null) =>
+    void navigate({
+      to: "/settings/$part",
+      params: { part: "profiles" },
+      search: profile ? { profile } : {},
+    });
   const [error, setError] = useState<unknown>(null);
   const profiles = useQuery({
     queryKey: ["profiles"],
@@ -42,7 +37,7 @@ export default function Profiles() {
     try {
       const text = await file.text();
       const name = /^\s*name\s*=\s*"([^"]+)"/m.exec(text)?.[1] ?? file.name.replace(/\.toml$/i, "");
-      await save(text, name);
+      await putProfile(name, text);
       toast.success(`Profile ${name} is saved`);
       again();
     } catch (problem) {
@@ -50,35 +45,39 @@ export default function Profiles() {
     }
   };
   const rows = profiles.data?.items ?? [];
+  const deletion = useDeletion<string>({
+    title: (name) => `Delete the profile ${name}?`,
+    note: "New files will not use it. Earlier jobs are not changed.",
+    queryKey: ["profiles"],
+    onDelete: (name) => ok(client.DELETE("/api/profiles/{name}", { params: { path: { name } } })),
+  });
   return (
     <>
-      <div className="mb-3 flex flex-wrap items-center gap-3">
-        <p className="min-w-0 flex-1 basis-60 text-sm text-ink-2">
-          Which column fills which field, and how its values are read. The next file with the same columns
-          finds its profile by itself.
-        </p>
-        {canWrite && (
-          <>
-            <input
-              ref={picker}
-              type="file"
-              accept=".toml"
-              hidden
-              aria-label="Profile as TOML"
-              onChange={(event) => {
-                const file = event.target.files?.[0];
-                event.target.value = "";
-                if (file) void bring(file);
-              }}
-            />
-            <Button onClick={() => picker.current?.click()}>
-              <Upload aria-hidden /> Import TOML
-            </Button>
-          </>
-        )}
-      </div>
-      {error !== null && <ErrorNote error={error} className="mb-3" />}
-      <List
+      <ManagedList
+        label="Profiles"
+        intro="Which column fills which field, and how its values are read. A file with the same columns uses the profile without being asked to."
+        actions={
+          canWrite && (
+            <>
+              <input
+                ref={picker}
+                type="file"
+                accept=".toml"
+                hidden
+                aria-label="Profile as TOML"
+                onChange={(event) => {
+                  const file = event.target.files?.[0];
+                  event.target.value = "";
+                  if (file) void bring(file);
+                }}
+              />
+              <Button onClick={() => picker.current?.click()}>
+                <Upload aria-hidden /> Import TOML
+              </Button>
+            </>
+          )
+        }
+        error={error}
         query={profiles}
         rows={rows.length}
         empty={
@@ -86,113 +85,42 @@ export default function Profiles() {
             Map the columns of a file when you import it, and save that as a profile of its supplier.
           </EmptyState>
         }
+        head={[
+          { label: "Name" },
+          { label: "Columns", className: "text-right" },
+          { label: "Version", className: "text-right" },
+          { label: "Saved", className: "hidden sm:table-cell" },
+        ]}
       >
-        <Table
-          label="Profiles"
-          head={[
-            { label: "Name" },
-            { label: "Columns", className: "text-right" },
-            { label: "Version", className: "text-right" },
-            { label: "Saved", className: "hidden sm:table-cell" },
-            { label: <span className="sr-only">Actions</span> },
-          ]}
-        >
-          {rows.map((one) => (
-            <tr key={one.name}>
-              <td className="font-medium">{one.name}</td>
-              <td className="text-right">{Object.keys(one.columns ?? {}).length}</td>
-              <td className="text-right">{one.version}</td>
-              <td className="hidden whitespace-nowrap text-ink-2 sm:table-cell">
-                <Time at={one.createdAt} />
-              </td>
-              <td>
-                <div className="flex justify-end gap-1">
-                  <Button size="sm" onClick={() => setOpen(one.name)}>
-                    {canWrite ? "Edit" : "Look"}
-                  </Button>
-                  {canWrite && (
-                    <Button size="sm" look="quiet" onClick={() => setGone(one.name)}>
-                      Delete
-                    </Button>
-                  )}
-                </div>
-              </td>
-            </tr>
-          ))}
-        </Table>
-      </List>
+        {rows.map((one) => (
+          <tr key={one.name}>
+            <td className="font-medium">{one.name}</td>
+            <td className="text-right">{Object.keys(one.columns ?? {}).length}</td>
+            <td className="text-right">{one.version}</td>
+            <td className="hidden whitespace-nowrap text-ink-2 sm:table-cell">
+              <Time at={one.createdAt} />
+            </td>
+            {canWrite ? (
+              <EditAndDelete
+                name={one.name}
+                onEdit={() => setOpen(one.name)}
+                onDelete={() => deletion.ask(one.name)}
+              />
+            ) : (
+              <RowActions>
+                <Button size="sm" aria-label={`View ${one.name}`} onClick={() => setOpen(one.name)}>
+                  View
+                </Button>
+              </RowActions>
+            )}
+          </tr>
+        ))}
+      </ManagedList>
       <SavedValues />
-      {open && <Editor name={open} canWrite={canWrite} onClose={() => setOpen(null)} onSaved={again} />}
-      <Confirm
-        open={gone !== null}
-        onOpenChange={() => setGone(null)}
-        title={`Delete the profile ${gone}?`}
-        action="Delete"
-        danger
-        onConfirm={async () => {
-          await ok(client.DELETE("/api/profiles/{name}", { params: { path: { name: gone ?? "" } } }));
-          again();
-        }}
-      >
-        <p>New files will not use it. Earlier jobs are not changed.</p>
-      </Confirm>
+      {open && (
+        <ProfileEditor name={open} canWrite={canWrite} onClose={() => setOpen(null)} onSaved={again} />
+      )}
+      {deletion.dialog}
     </>
-  );
-}
-
-function Editor({
-  name,
-  canWrite,
-  onClose,
-  onSaved,
-}: {
-  name: string;
-  canWrite: boolean;
-  onClose: () => void;
-  onSaved: () => void;
-}) {
-  const [text, setText] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const stored = useQuery({
-    queryKey: ["profiles", "toml", name],
-    queryFn: async () =>
-      (await send(`/api/profiles/${encodeURIComponent(name)}`, { headers: { Accept: TOML } })).text(),
-    gcTime: 0,
-  });
-  const shown = text ?? stored.data ?? "";
-  const keep = async () => {
-    setBusy(true);
-    setError(null);
-    try {
-      await save(shown, name);
-      toast.success("Saved as a new version");
-      onSaved();
-      onClose();
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setBusy(false);
-    }
-  };
-  return (
-    <Drawer open onOpenChange={onClose} title={name}>
-      <div className="space-y-3">
-        {(stored.error ?? error) !== null && <ErrorNote error={stored.error ?? error} />}
-        <Textarea
-          aria-label="Profile as TOML"
-          className="min-h-[60dvh] font-mono text-xs"
-          spellCheck={false}
-          readOnly={!canWrite}
-          value={shown}
-          onChange={(event) => setText(event.target.value)}
-        />
-        {canWrite && (
-          <Button look="primary" busy={busy} disabled={text === null} onClick={() => void keep()}>
-            Save as a new version
-          </Button>
-        )}
-      </div>
-    </Drawer>
   );
 }

@@ -5,8 +5,7 @@ import { Button } from "../../components/button";
 import { EmptyState } from "../../components/empty";
 import { Field, Input } from "../../components/field";
 import { FormDialog } from "../../components/form-dialog";
-import { List, Table } from "../../components/table";
-import { toast } from "../../components/toast";
+import { EditAndDelete, ManagedList, useDeletion } from "../../components/managed-list";
 import { client, ok, type Schemas } from "../../lib/api";
 import { fieldLabel } from "../../lib/labels";
 import { useCanWrite } from "../../lib/session";
@@ -28,28 +27,24 @@ export function SavedValues() {
   });
   const again = () => void queries.invalidateQueries({ queryKey: ["saved-values"] });
   const rows = words.data?.pages.flatMap((page) => page.items) ?? [];
-  const forget = async (one: Word) => {
-    const { source, field, word } = one;
-    try {
-      await ok(client.DELETE("/api/saved-values", { params: { query: { source, field, word } } }));
-      toast.success(`“${word}” is forgotten`);
-    } catch (problem) {
-      toast.error(problem instanceof Error ? problem.message : String(problem));
-    }
-    again();
-  };
+  const deletion = useDeletion<Word>({
+    title: (one) => `Delete the value of “${one.word}”?`,
+    note: "The next file is read without it. Earlier jobs are not changed.",
+    queryKey: ["saved-values"],
+    onDelete: ({ source, field, word }) =>
+      ok(client.DELETE("/api/saved-values", { params: { query: { source, field, word } } })),
+  });
   return (
     <section className="mt-8" aria-label="Saved values">
-      <div className="mb-3 flex flex-wrap items-center gap-3">
-        <div className="min-w-0 flex-1 basis-60">
-          <h2 className="text-base font-semibold">Saved values</h2>
-          <p className="text-sm text-ink-2">
-            Words of a supplier and the text that is read instead. They apply from the next file on.
-          </p>
-        </div>
-        {canWrite && <Button onClick={() => setEditing(NEW)}>Add a value</Button>}
-      </div>
-      <List
+      <ManagedList
+        label="Saved values"
+        intro={
+          <>
+            <h2 className="text-base font-semibold text-ink">Saved values</h2>
+            <p>Words of a supplier and the text that is read instead. They apply from the next file on.</p>
+          </>
+        }
+        actions={canWrite && <Button onClick={() => setEditing(NEW)}>Add a value</Button>}
         query={words}
         rows={rows.length}
         empty={
@@ -57,39 +52,27 @@ export function SavedValues() {
             The Warnings and Errors tabs of a job offer values that could not be read in several rows.
           </EmptyState>
         }
+        head={[{ label: "Source" }, { label: "Field" }, { label: "Word" }, { label: "Read as" }]}
       >
-        <Table
-          label="Saved values"
-          head={[
-            { label: "Source" },
-            { label: "Field" },
-            { label: "Word" },
-            { label: "Read as" },
-            { label: <span className="sr-only">Actions</span> },
-          ]}
-        >
-          {rows.map((one) => (
-            <tr key={`${one.source} ${one.field} ${one.word}`}>
-              <td className="font-medium">{one.source}</td>
-              <td>{fieldLabel(one.field)}</td>
-              <td className="break-all">{one.word}</td>
-              <td className="break-all">{one.value || <span className="text-ink-2">(empty)</span>}</td>
-              <td>
-                {canWrite && (
-                  <div className="flex justify-end gap-1">
-                    <Button size="sm" onClick={() => setEditing(one)}>
-                      Edit
-                    </Button>
-                    <Button size="sm" look="quiet" onClick={() => void forget(one)}>
-                      Delete
-                    </Button>
-                  </div>
-                )}
-              </td>
-            </tr>
-          ))}
-        </Table>
-      </List>
+        {rows.map((one) => (
+          <tr key={`${one.source} ${one.field} ${one.word}`}>
+            <td className="font-medium">{one.source}</td>
+            <td>{fieldLabel(one.field)}</td>
+            <td className="break-all">{one.word}</td>
+            <td className="break-all">{one.value || <span className="text-ink-2">(empty)</span>}</td>
+            {canWrite ? (
+              <EditAndDelete
+                name={`“${one.word}”`}
+                onEdit={() => setEditing(one)}
+                onDelete={() => deletion.ask(one)}
+              />
+            ) : (
+              <td />
+            )}
+          </tr>
+        ))}
+      </ManagedList>
+      {deletion.dialog}
       {editing && (
         <FormDialog
           title={editing.word ? `Value of “${editing.word}”` : "Add a value"}

@@ -1,10 +1,11 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { MoreHorizontal, Pencil, PlugZap, Trash2 } from "lucide-react";
+import { Pencil, PlugZap, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/button";
 import { Confirm } from "../../components/dialog";
-import { Menu, MenuItem, MenuLine } from "../../components/menu";
+import { MenuItem, MenuLine } from "../../components/menu";
 import { Card } from "../../components/page";
+import { CardHeader, Fact, Facts, LastError, MoreMenu } from "../../components/service-card";
 import { Badge } from "../../components/status";
 import { Time } from "../../components/time";
 import { toast } from "../../components/toast";
@@ -27,21 +28,21 @@ export function SourceCard({ source, canWrite }: { source: Source; canWrite: boo
   const told = health.data;
   return (
     <Card className="flex h-full flex-col gap-3 p-4">
-      <header className="flex items-start gap-2">
-        <div className="min-w-0 flex-1">
-          <h2 className="truncate text-base font-semibold" title={source.title}>
-            {source.title}
-          </h2>
-          <p className="truncate text-sm text-ink-2" title={String(source.config.url)}>
+      <CardHeader
+        title={source.title}
+        address={String(source.config.url)}
+        subtitle={
+          <>
             {source.format.toUpperCase()} · {String(source.config.url).replace(/^https?:\/\//, "")}
-          </p>
-        </div>
+          </>
+        }
+      >
         {!source.enabled && <Badge tone="skipped">Disabled</Badge>}
         <Badge tone={look.tone}>
           <look.icon className="size-3" aria-hidden /> {look.word}
         </Badge>
-      </header>
-      <dl className="grid grid-cols-2 gap-x-4 gap-y-1 text-sm">
+      </CardHeader>
+      <Facts>
         <Fact name="Circuit">{told ? (CIRCUITS[String(told.circuit.state)] ?? "–") : "–"}</Fact>
         <Fact name="Calls, 15 min">{told ? count(told.calls) : "–"}</Fact>
         <Fact name="Failed">{told?.errorRate ? share(told.errorRate) : "none"}</Fact>
@@ -50,33 +51,15 @@ export function SourceCard({ source, canWrite }: { source: Source; canWrite: boo
         <Fact name="Last test">
           <Time at={source.testedAt} />
         </Fact>
-      </dl>
-      {source.error && (
-        <p
-          role="status"
-          className="rounded-md border border-error/30 bg-error-bg px-3 py-2 text-sm break-words text-error"
-        >
-          {source.error.message} <span className="font-mono text-xs">{source.error.code}</span>
-        </p>
-      )}
+      </Facts>
+      <LastError error={source.error} />
       {canWrite && (
         <footer className="mt-auto flex flex-wrap items-center gap-2 pt-1">
           <Button size="sm" look="primary" onClick={() => setAsking("test")}>
             <PlugZap aria-hidden /> Test
           </Button>
           {source.mayChange && (
-            <Menu
-              trigger={
-                <Button
-                  size="icon-sm"
-                  look="quiet"
-                  className="ml-auto"
-                  aria-label={`More for ${source.title}`}
-                >
-                  <MoreHorizontal aria-hidden />
-                </Button>
-              }
-            >
+            <MoreMenu name={source.title}>
               <MenuItem icon={Pencil} onSelect={() => setAsking("edit")}>
                 Edit
               </MenuItem>
@@ -84,7 +67,7 @@ export function SourceCard({ source, canWrite }: { source: Source; canWrite: boo
               <MenuItem icon={Trash2} danger onSelect={() => setAsking("delete")}>
                 Delete
               </MenuItem>
-            </Menu>
+            </MoreMenu>
           )}
         </footer>
       )}
@@ -122,14 +105,5 @@ export function SourceCard({ source, canWrite }: { source: Source; canWrite: boo
         <p>The credentials are deleted. Results of earlier requests stay.</p>
       </Confirm>
     </Card>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: React.ReactNode }) {
-  return (
-    <div className="min-w-0">
-      <dt className="text-xs text-ink-3">{name}</dt>
-      <dd className="truncate">{children}</dd>
-    </div>
   );
 }

@@ -1,22 +1,12 @@
-import { useQueryClient } from "@tanstack/react-query";
-import {
-  Files,
-  KeyRound,
-  MoreHorizontal,
-  Pause,
-  Pencil,
-  Play,
-  PlugZap,
-  RefreshCw,
-  Trash2,
-} from "lucide-react";
+import { Files, KeyRound, Pause, Pencil, Play, PlugZap, RefreshCw, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/button";
 import { Confirm } from "../../components/dialog";
 import { ErrorNote } from "../../components/error-note";
 import { FormDialog } from "../../components/form-dialog";
-import { Menu, MenuItem, MenuLine } from "../../components/menu";
+import { MenuItem, MenuLine } from "../../components/menu";
 import { Card } from "../../components/page";
+import { CardHeader, Fact, Facts, LastError, MoreMenu, useCardActions } from "../../components/service-card";
 import { Badge } from "../../components/status";
 import { Time } from "../../components/time";
 import { toast } from "../../components/toast";
@@ -34,24 +24,9 @@ interface Props {
 
 /** One place: whether it can be read, what the last scan found, and what can be done with it. */
 export function WatcherCard({ watcher, canWrite, onFiles }: Props) {
-  const queries = useQueryClient();
-  const [busy, setBusy] = useState<"test" | "scan" | null>(null);
-  const [error, setError] = useState<unknown>(null);
+  const { busy, error, run, again } = useCardActions<"test" | "scan">(["watchers"]);
   const [asking, setAsking] = useState<"edit" | "rotate" | "delete" | null>(null);
   const params = { path: { watcher_id: watcher.id } };
-  const again = () => queries.invalidateQueries({ queryKey: ["watchers"] });
-  const run = async (what: "test" | "scan" | null, act: () => Promise<unknown>) => {
-    setBusy(what);
-    setError(null);
-    try {
-      await act();
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setBusy(null);
-      void again();
-    }
-  };
   const test = () =>
     run("test", async () => {
       const result = await ok(client.POST("/api/watchers/{watcher_id}/test", { params }));
@@ -69,20 +44,20 @@ export function WatcherCard({ watcher, canWrite, onFiles }: Props) {
   const last = watcher.lastScan;
   return (
     <Card className="flex h-full flex-col gap-3 p-4">
-      <header className="flex items-start gap-2">
-        <div className="min-w-0 flex-1">
-          <h2 className="truncate text-base font-semibold" title={watcher.name}>
-            {watcher.name}
-          </h2>
-          <p className="truncate text-sm text-ink-2" title={watcher.address}>
+      <CardHeader
+        title={watcher.name}
+        address={watcher.address}
+        subtitle={
+          <>
             {KINDS[watcher.kind].title} · {watcher.address}
-          </p>
-        </div>
+          </>
+        }
+      >
         <Badge tone={look.tone}>
           <look.icon className="size-3" aria-hidden /> {look.word}
         </Badge>
-      </header>
-      <dl className="grid grid-cols-2 gap-x-4 gap-y-1 text-sm">
+      </CardHeader>
+      <Facts>
         <Fact name="Files">{watcher.pattern}</Fact>
         <Fact name="Taken files">{THEN[watcher.then]}</Fact>
         <Fact name="Profile">{watcher.job.profile ?? "none"}</Fact>
@@ -93,15 +68,8 @@ export function WatcherCard({ watcher, canWrite, onFiles }: Props) {
           <Time at={watcher.scannedAt} />
         </Fact>
         <Fact name="Found, submitted">{last ? `${count(last.found)}, ${count(last.submitted)}` : "–"}</Fact>
-      </dl>
-      {watcher.error && (
-        <p
-          role="status"
-          className="rounded-md border border-error/30 bg-error-bg px-3 py-2 text-sm break-words text-error"
-        >
-          {watcher.error.message} <span className="font-mono text-xs">{watcher.error.code}</span>
-        </p>
-      )}
+      </Facts>
+      <LastError error={watcher.error} />
       {error !== null && <ErrorNote error={error} />}
       <footer className="mt-auto flex flex-wrap items-center gap-2 pt-1">
         <Button size="sm" onClick={onFiles}>
@@ -118,13 +86,7 @@ export function WatcherCard({ watcher, canWrite, onFiles }: Props) {
           </>
         )}
         {canWrite && watcher.mayChange && (
-          <Menu
-            trigger={
-              <Button size="icon-sm" look="quiet" className="ml-auto" aria-label={`More for ${watcher.name}`}>
-                <MoreHorizontal aria-hidden />
-              </Button>
-            }
-          >
+          <MoreMenu name={watcher.name}>
             <MenuItem icon={watcher.enabled ? Pause : Play} onSelect={() => void enable(!watcher.enabled)}>
               {watcher.enabled ? "Pause" : "Resume"}
             </MenuItem>
@@ -140,7 +102,7 @@ export function WatcherCard({ watcher, canWrite, onFiles }: Props) {
             <MenuItem icon={Trash2} danger onSelect={() => setAsking("delete")}>
               Delete
             </MenuItem>
-          </Menu>
+          </MoreMenu>
         )}
       </footer>
       {asking === "edit" && (
@@ -183,14 +145,5 @@ export function WatcherCard({ watcher, canWrite, onFiles }: Props) {
         <p>The credentials are deleted. Its jobs and the files in the place stay.</p>
       </Confirm>
     </Card>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: React.ReactNode }) {
-  return (
-    <div className="min-w-0">
-      <dt className="text-xs text-ink-3">{name}</dt>
-      <dd className="truncate">{children}</dd>
-    </div>
   );
 }

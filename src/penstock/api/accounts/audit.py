@@ -1,4 +1,4 @@
-"""Who changed what, when and from where; for admins."""
+"""The audit log: which user changed what, when and from which address; for admins."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ async def list_audit(api: ApiParts, who: Admin, query: Annotated[AuditQuery, Que
     if query.after:
         [before] = from_cursor(query.after, this_list, int)
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        org_id = (await accounts.find_org(conn, query.org))["id"] if query.org else None
+        org_id = (await accounts.find_org(conn, query.org)).id if query.org else None
         wanted = audit_log.AuditFilter(
             org_id, query.user_id, query.action or None, query.target or None
         )
         rows = await audit_log.list_entries(conn, wanted, before, query.page_size + 1)
     page = rows[: query.page_size]
-    following = to_cursor(this_list, page[-1]["id"]) if len(rows) > len(page) else None
+    following = to_cursor(this_list, page[-1].id) if len(rows) > len(page) else None
     return answer({"items": [audit_shape(row) for row in page], "next": following})

@@ -1,4 +1,4 @@
-"""API keys: everyone has their own; admins see and make those of others too."""
+"""API keys: users manage their own, admins those of all users."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ KeyId = Annotated[int, Depends(_key_id)]
 async def create_key(
     request: Request, api: ApiParts, who: Writer, _: IdempotencyKey = None
 ) -> Response:
-    """The key is shown in this answer only. It never may more than its user; a key of an admin
-    without the scope `admin` acts as a member of the admin's org."""
+    """The key is shown in this answer only. It has at most the rights of its user; a key of an
+    admin without the scope `admin` acts as a member of the org."""
     order = await order_of(request, KeyOrder)
     users.require_more_than_a_key(who)
     if order.user_id not in (None, who.user_id) and who.role != "admin":
@@ -61,8 +61,8 @@ async def create_key(
 
 @router.get("", summary="List keys", responses={200: {"model": KeyPage}})
 async def list_keys(api: ApiParts, who: Reader, query: Annotated[KeysQuery, Query()]) -> Response:
-    """Newest first, with those that are revoked or expired: your own, or with `userId` somebody
-    else's or everybody's, for admins."""
+    """Newest first, with those that are revoked or expired: your own; admins may
+    list those of another user or of all users (`userId`)."""
     owner = who.user_id if query.user_id == "me" else query.user_id
     if owner != who.user_id and who.role != "admin":
         raise _admins_only()
@@ -74,13 +74,14 @@ async def list_keys(api: ApiParts, who: Reader, query: Annotated[KeysQuery, Quer
             conn, before, None if isinstance(owner, str) else owner, query.page_size + 1
         )
     page = rows[: query.page_size]
-    following = to_cursor(this_list, page[-1]["id"]) if len(rows) > len(page) else None
+    following = to_cursor(this_list, page[-1].id) if len(rows) > len(page) else None
     return answer({"items": [key_shape(row) for row in page], "next": following})
 
 
 @router.delete("/{key_id}", status_code=204, summary="Revoke a key")
 async def revoke_key(request: Request, api: ApiParts, who: Writer, key_id: KeyId) -> Response:
-    """From this answer on no request with it is answered. Twice is the same as once."""
+    """After this answer, requests with the key are refused. Repeating this has no further
+    effect."""
     async with api.db.scoped(who.scope) as conn:
         await users.revoke_key(conn, caller_of(request, who), key_id)
     return Response(status_code=204)

@@ -1,4 +1,4 @@
-"""Orgs: everyone sees their own, admins all of them."""
+"""Orgs: users see their own, admins all of them."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _ONE: dict[int | str, dict[str, Any]] = {200: {"model": OrgShape}}
 
 @router.get("/org", summary="Show your org", responses={200: {"model": FullOrg}})
 async def show_org(api: ApiParts, who: Reader, query: Annotated[OrgQuery, Query()]) -> Response:
-    """Its plan, whether members see each other's jobs, by which key its sources share products, and
-    what it keeps."""
+    """The plan of the org, whether members see each other's jobs, the key by which its sources
+    share products, and its storage."""
     if query.org not in ("", who.org) and who.role != "admin":
         raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Only admins see other orgs.")
     async with api.db.scoped(who.scope, readonly=True) as conn:
         org = await accounts.find_org(conn, query.org or who.org)
-        used = await usage.get(conn, org["id"])
+        used = await usage.get(conn, org.id)
     storage = storage_shape(used, api.runtime.settings.quota)
     return answer({**org_shape(org), "storage": storage})
 
@@ -46,7 +46,7 @@ async def show_org(api: ApiParts, who: Reader, query: Annotated[OrgQuery, Query(
 async def change_org(
     request: Request, api: ApiParts, who: Admin, query: Annotated[OrgQuery, Query()]
 ) -> Response:
-    """Yours or, with `org`, another one. Jobs that wait already stay in their lane."""
+    """Change your org or, with `org`, another one. Waiting jobs stay in their lane."""
     order = await order_of(request, OrgChange)
     async with api.db.scoped(who.scope) as conn:
         changed = await orgs.change_org(
@@ -57,7 +57,7 @@ async def change_org(
 
 @router.get("/orgs", summary="List orgs", responses={200: {"model": OrgPage}})
 async def list_orgs(api: ApiParts, who: Admin) -> Response:
-    """All tenants, by name."""
+    """All orgs, by name."""
     async with api.db.scoped(who.scope, readonly=True) as conn:
         rows = await accounts.list_orgs(conn)
     return answer({"items": [org_shape(row) for row in rows]})
@@ -73,7 +73,7 @@ async def list_orgs(api: ApiParts, who: Admin) -> Response:
 async def create_org(
     request: Request, api: ApiParts, who: Admin, _: IdempotencyKey = None
 ) -> Response:
-    """A new tenant, without users at first."""
+    """A new org, without users."""
     order = await order_of(request, OrgOrder)
 
     async def make(conn: Connection) -> Response:

@@ -13,13 +13,17 @@ from penstock.accounts.passwords import LONGEST, SHORTEST
 from penstock.api.http.answers import stored
 from penstock.api.http.schemas import Moment, OrgName, Shape
 from penstock.model.quota import Quota, Usage
-from penstock.store.accounts.accounts import Principal
+from penstock.store.accounts.accounts import OrgRow, Principal
+from penstock.store.accounts.audit_log import AuditRow
+from penstock.store.accounts.keys import KeyRow
+from penstock.store.accounts.sessions import SessionRow
+from penstock.store.accounts.users import UserRow
 
 Role = Literal["admin", "member", "viewer"]
 KeyScope = Literal["read", "write", "admin"]
 Plan = Literal["enterprise", "premium", "standard", "basic", "trial"]
 Email = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+$", max_length=254)]
-# How long it must be is said in words that people understand, by `require_good`.
+# `require_good` checks the length, with a message for people.
 _LENGTH: dict[str, Any] = {"minLength": SHORTEST, "maxLength": LONGEST}
 Password = Annotated[str, Field(json_schema_extra=_LENGTH)]
 Id = Annotated[int, Field(ge=1, le=2**62)]
@@ -62,7 +66,7 @@ class NewUserShape(UserShape):
 
 
 class UserChange(Shape):
-    """What is not given stays."""
+    """Fields that are not given stay."""
 
     role: Role | None = None
     disabled: StrictBool | None = None
@@ -166,7 +170,7 @@ class Kept(Shape):
 
 
 class Storage(Shape):
-    """What the org keeps, and may keep."""
+    """Storage of the org, used and allowed."""
 
     file_bytes: Kept
     rows: Kept = Field(description="Rows of its jobs.")
@@ -189,7 +193,7 @@ class OrgOrder(Shape):
 
 
 class OrgChange(Shape):
-    """What is not given stays."""
+    """Fields that are not given stay."""
 
     shared_jobs: StrictBool | None = None
     plan: Plan | None = None
@@ -227,59 +231,59 @@ class SessionsQuery(Shape):
     after: str = Field("", description="`next` of the page before.")
 
 
-def session_shape(row: Any, who: Principal) -> dict[str, Any]:
+def session_shape(row: SessionRow, who: Principal) -> dict[str, Any]:
     return {
-        "id": str(row["id"]),
-        "userId": row["user_id"],
-        "email": row["email"],
-        "ip": row["ip"],
-        "agent": row["agent"],
-        "createdAt": row["created_at"],
-        "seenAt": row["seen_at"],
-        "expiresAt": row["expires_at"],
-        "current": row["id"] == who.session_id,
+        "id": str(row.id),
+        "userId": row.user_id,
+        "email": row.email,
+        "ip": row.ip,
+        "agent": row.agent,
+        "createdAt": row.created_at,
+        "seenAt": row.seen_at,
+        "expiresAt": row.expires_at,
+        "current": row.id == who.session_id,
     }
 
 
-def user_shape(row: Any) -> dict[str, Any]:
+def user_shape(row: UserRow) -> dict[str, Any]:
     return {
-        "id": row["id"],
-        "email": row["email"],
-        "role": row["role"],
-        "org": row["org"],
-        "createdAt": row["created_at"],
-        "disabledAt": row["disabled_at"],
-        "passwordChangedAt": row["password_changed_at"],
+        "id": row.id,
+        "email": row.email,
+        "role": row.role,
+        "org": row.org,
+        "createdAt": row.created_at,
+        "disabledAt": row.disabled_at,
+        "passwordChangedAt": row.password_changed_at,
     }
 
 
-def key_shape(row: Any) -> dict[str, Any]:
+def key_shape(row: KeyRow) -> dict[str, Any]:
     return {
-        "id": row["id"],
-        "name": row["name"],
-        "prefix": row["prefix"],
-        "scopes": row["scopes"],
-        "userId": row["user_id"],
-        "email": row["email"],
-        "createdAt": row["created_at"],
-        "expiresAt": row["expires_at"],
-        "revokedAt": row["revoked_at"],
-        "lastUsedAt": row["last_used_at"],
+        "id": row.id,
+        "name": row.name,
+        "prefix": row.prefix,
+        "scopes": row.scopes,
+        "userId": row.user_id,
+        "email": row.email,
+        "createdAt": row.created_at,
+        "expiresAt": row.expires_at,
+        "revokedAt": row.revoked_at,
+        "lastUsedAt": row.last_used_at,
     }
 
 
-def audit_shape(row: Any) -> dict[str, Any]:
+def audit_shape(row: AuditRow) -> dict[str, Any]:
     return {
-        "id": row["id"],
-        "at": row["created_at"],
-        "org": row["org"],
-        "userId": row["user_id"],
-        "email": row["email"],
-        "action": row["action"],
-        "target": row["target"],
-        "ip": row["ip"],
-        "before": stored(row["before"]),
-        "after": stored(row["after"]),
+        "id": row.id,
+        "at": row.created_at,
+        "org": row.org,
+        "userId": row.user_id,
+        "email": row.email,
+        "action": row.action,
+        "target": row.target,
+        "ip": row.ip,
+        "before": stored(row.before),
+        "after": stored(row.after),
     }
 
 
@@ -291,13 +295,13 @@ def storage_shape(used: Usage, quota: Quota) -> dict[str, Any]:
     }
 
 
-def org_shape(row: Any) -> dict[str, Any]:
+def org_shape(row: OrgRow) -> dict[str, Any]:
     return {
-        "name": row["name"],
-        "plan": row["plan"],
-        "weight": row["weight"],
-        "maxSlices": row["max_slices"],
-        "sharedJobs": row["shared_jobs"],
-        "catalogKey": row["catalog_key"],
-        "createdAt": row["created_at"],
+        "name": row.name,
+        "plan": row.plan,
+        "weight": row.weight,
+        "maxSlices": row.max_slices,
+        "sharedJobs": row.shared_jobs,
+        "catalogKey": row.catalog_key,
+        "createdAt": row.created_at,
     }

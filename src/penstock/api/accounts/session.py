@@ -1,4 +1,4 @@
-"""Signing in and out, for people in a browser."""
+"""Sign in and out, for people in a browser."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ _ONE: dict[int | str, dict[str, Any]] = {200: {"model": SessionShape}}
 
 @router.post("", summary="Sign in", responses=_ONE, openapi_extra=body_of(SignInOrder))
 async def create_session(request: Request, api: ApiParts) -> Response:
-    """Answers with a cookie. Failures are the same whatever was wrong, and limited per account and
-    per address."""
+    """Answers with a cookie. The error does not show what was wrong. Failures are limited per
+    account and address."""
     if content_type(request)[0] != "application/json":
-        # A form of another site could send anything else without asking us first.
+        # A form of another site could send any other content type without a preflight request.
         raise BadInput("UNSUPPORTED_TYPE", "Send application/json.")
     order = await order_of(request, SignInOrder, ANONYMOUS_BYTES)
     _notice_unknown_proxy(request, api)
@@ -81,7 +81,7 @@ async def show_session(request: Request, api: ApiParts, who: Reader) -> Response
 
 @router.delete("", status_code=204, summary="Sign out")
 async def delete_session(request: Request, api: ApiParts, who: Reader) -> Response:
-    """The session ends here and now, on the server too."""
+    """End the session, on the server, too."""
     if who.session_id is not None:
         await _end(request, api, who)
     response = Response(status_code=204)
@@ -90,8 +90,8 @@ async def delete_session(request: Request, api: ApiParts, who: Reader) -> Respon
 
 
 def _notice_unknown_proxy(request: Request, api: Api) -> None:
-    """Behind a proxy that is not named, all callers have its address, and one caller's failed tries
-    count against all. Said once."""
+    """Behind a proxy that is not configured, all clients have its address, so that failed tries of
+    one count for all. Logged once."""
     state = request.app.state
     if "x-forwarded-for" in request.headers and not api.runtime.settings.trusted_proxies:
         if not getattr(state, "noticed_proxy", False):
@@ -104,7 +104,7 @@ def _notice_unknown_proxy(request: Request, api: Api) -> None:
 
 
 async def _end_the_one_before(request: Request, api: Api) -> None:
-    """Whatever session the browser came with, it leaves with another."""
+    """End the session that the browser had before."""
     before = request.cookies.get(COOKIE)
     if not before:
         return
@@ -116,7 +116,7 @@ async def _end_the_one_before(request: Request, api: Api) -> None:
 
 async def _end(request: Request, api: Api, who: Principal) -> None:
     assert who.session_id is not None
-    # One that has just ended elsewhere is what was wanted.
+    # A session that has ended already is fine.
     with suppress(NotThere):
         async with api.db.scoped(who.scope) as conn:
             await users.end_session(conn, caller_of(request, who), who.session_id)

@@ -1,16 +1,16 @@
-"""Where one is signed in: everyone sees and ends their own sessions, admins all of them."""
+"""Sessions: users see and end their own, admins all of them."""
 
 from __future__ import annotations
 
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
 from penstock.accounts import users
 from penstock.accounts.users import no_such_session
 from penstock.api.accounts.schemas import SessionPage, SessionsQuery, session_shape
-from penstock.api.http.access import ApiParts, Reader, caller_of, only_reads, parse_id
+from penstock.api.http.access import ApiParts, Reader, caller_of, id_in_path, only_reads
 from penstock.api.http.answers import answer
 from penstock.api.http.cursors import from_cursor, to_cursor
 from penstock.model.errors import NotAllowed
@@ -20,22 +20,15 @@ from penstock.store.accounts.accounts import Principal
 router = APIRouter(prefix="/sessions", tags=["accounts"])
 
 
-async def _session_id(session_id: Annotated[str, Path(description="The session's id.")]) -> UUID:
-    parsed = parse_id(session_id)
-    if parsed is None:
-        raise no_such_session()
-    return parsed
-
-
-SessionId = Annotated[UUID, Depends(_session_id)]
+SessionId = Annotated[UUID, Depends(id_in_path("session_id", "The session's id.", no_such_session))]
 
 
 @router.get("", summary="List sessions", responses={200: {"model": SessionPage}})
 async def list_sessions(
     api: ApiParts, who: Reader, query: Annotated[SessionsQuery, Query()]
 ) -> Response:
-    """Those that are open, newest first: your own, or with `userId` somebody else's or
-    everybody's, for admins."""
+    """Open sessions, newest first: your own; admins may list those of another user or of all
+    users (`userId`)."""
     owner = who.user_id if query.user_id == "me" else query.user_id
     if owner != who.user_id and who.role != "admin":
         raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Only admins see sessions of others.")
@@ -47,13 +40,13 @@ async def list_sessions(
             conn, before, None if isinstance(owner, str) else owner, query.page_size + 1
         )
     page = rows[: query.page_size]
-    following = to_cursor(this_list, str(page[-1]["id"])) if len(rows) > len(page) else None
+    following = to_cursor(this_list, str(page[-1].id)) if len(rows) > len(page) else None
     return answer({"items": [session_shape(row, who) for row in page], "next": following})
 
 
 @router.delete("", status_code=204, summary="End your other sessions")
 async def end_other_sessions(request: Request, api: ApiParts, who: Reader) -> Response:
-    """Everything signed in as you is signed out, but for the session that asks. Keys stay."""
+    """End all your sessions except this one. Keys stay valid."""
     _require_a_say(who)
     async with api.db.scoped(who.scope) as conn:
         await users.end_other_sessions(conn, caller_of(request, who))
@@ -64,7 +57,7 @@ async def end_other_sessions(request: Request, api: ApiParts, who: Reader) -> Re
 async def end_session(
     request: Request, api: ApiParts, who: Reader, session_id: SessionId
 ) -> Response:
-    """From this answer on its cookie is worth nothing."""
+    """After this answer the cookie of the session is not valid any more."""
     _require_a_say(who)
     async with api.db.scoped(who.scope) as conn:
         await users.end_session(conn, caller_of(request, who), session_id)
@@ -72,6 +65,6 @@ async def end_session(
 
 
 def _require_a_say(who: Principal) -> None:
-    """A viewer may leave, but a key that only reads signs nobody out."""
+    """A viewer may end sessions in the browser, but not with a key that may only read."""
     if who.session_id is None and not who.writes:
         raise only_reads(who)

@@ -1,4 +1,4 @@
-"""Users: made, listed and changed by admins; everyone changes their own password."""
+"""Users: admins create, list and change them; users change their own password."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ UserId = Annotated[int, Depends(_user_id)]
 
 
 def number_of(text: str, missing: Exception) -> int:
-    """One spelling for one number; anything else is unknown."""
+    """Accepts one spelling of a number; other texts are unknown ids."""
     if not (text.isascii() and text.isdigit() and len(text) < 19 and text[0] != "0"):
         raise missing
     return int(text)
@@ -55,7 +55,7 @@ def number_of(text: str, missing: Exception) -> int:
     openapi_extra=body_of(PasswordOrder),
 )
 async def change_password(request: Request, api: ApiParts, who: Reader) -> Response:
-    """With a session only. Everything else that is signed in as you is signed out; keys stay."""
+    """Only with a session. Your other sessions end; keys stay valid."""
     if who.session_id is None:
         raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Sign in to change your password.")
     order = await order_of(request, PasswordOrder)
@@ -77,7 +77,7 @@ async def change_password(request: Request, api: ApiParts, who: Reader) -> Respo
 async def create_user(
     request: Request, api: ApiParts, who: Admin, _: IdempotencyKey = None
 ) -> Response:
-    """Without a password one is made, and shown in this answer only."""
+    """Without a password, one is generated and shown in this answer only."""
     order = await order_of(request, UserOrder)
     password, hashed = None, None
     if order.signs_in:
@@ -87,7 +87,7 @@ async def create_user(
     async def make(conn: Connection) -> Response:
         made = await users.add_user(conn, caller_of(request, who), wanted)
         shown = {**user_shape(made), "password": None if order.password else password}
-        return answer(shown, 201, {"Location": f"/api/users/{made['id']}"})
+        return answer(shown, 201, {"Location": f"/api/users/{made.id}"})
 
     meaning = ["user", wanted.email, wanted.role, wanted.org, order.signs_in]
     return await once_in_secret(request, api, who, meaning, make, private=[order.password])
@@ -95,7 +95,7 @@ async def create_user(
 
 @router.get("", summary="List users", responses={200: {"model": UserPage}})
 async def list_users(api: ApiParts, who: Admin, query: Annotated[UsersQuery, Query()]) -> Response:
-    """Of all orgs or of one, oldest first."""
+    """Users of all orgs or of one, oldest first."""
     this_list, after = f"users {query.org} {query.email}", 0
     if query.after:
         [after] = from_cursor(query.after, this_list, int)
@@ -104,7 +104,7 @@ async def list_users(api: ApiParts, who: Admin, query: Annotated[UsersQuery, Que
             conn, after, query.org or None, query.email or None, query.page_size + 1
         )
     page = rows[: query.page_size]
-    following = to_cursor(this_list, page[-1]["id"]) if len(rows) > len(page) else None
+    following = to_cursor(this_list, page[-1].id) if len(rows) > len(page) else None
     return answer({"items": [user_shape(row) for row in page], "next": following})
 
 
@@ -122,7 +122,8 @@ async def show_user(api: ApiParts, who: Admin, user_id: UserId) -> Response:
     "/{user_id}", summary="Change a user", responses=_ONE, openapi_extra=body_of(UserChange)
 )
 async def change_user(request: Request, api: ApiParts, who: Admin, user_id: UserId) -> Response:
-    """Another role, or no access at all, from the next request on. The last admin stays one."""
+    """Change the role, or disable the user, from the next request on. The last admin keeps its
+    role."""
     order = await order_of(request, UserChange)
     async with api.db.scoped(who.scope) as conn:
         changed = await users.change_user(
@@ -138,7 +139,8 @@ async def change_user(request: Request, api: ApiParts, who: Admin, user_id: User
     openapi_extra=body_of(ResetOrder),
 )
 async def reset_password(request: Request, api: ApiParts, who: Admin, user_id: UserId) -> Response:
-    """A new password, made and shown once unless you give it. Their sessions end."""
+    """Set a new password; without one, it is generated and shown once. The sessions of the user
+    end."""
     order = await order_of(request, ResetOrder)
     password, hashed = await users.chosen_password(order.password, "")
     async with api.db.scoped(who.scope) as conn:

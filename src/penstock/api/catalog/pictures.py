@@ -1,5 +1,5 @@
-"""Pictures of products, fetched for those who look. A supplier's server never learns who that is,
-and a browser gets nothing that we did not decode and encode again."""
+"""Pictures of products, fetched by the server for its users: a supplier's server does not see their
+addresses, and a browser gets only pictures that were decoded and encoded again here."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from penstock.store.database import from_json
 router = APIRouter(tags=["products"])
 
 PictureSize = Literal["small", "large"]
-# Twice what a list and a page show them as, for screens with finer pixels.
+# Twice the size in lists and pages, for screens with a higher resolution.
 _BOXES: dict[PictureSize, int] = {"small": 96, "large": 960}
 LIMITS = FetchLimits(most_bytes=10 * 1024 * 1024, total_ms=10_000, silent_ms=5_000)
 _ASKED = {"Accept": "image/*", "User-Agent": f"Penstock-Pictures/{__version__}"}
@@ -67,8 +67,8 @@ class _Fetching:
 
 
 class Pictures:
-    """Each fetched once, however many look, and then kept. What failed is not tried again for some
-    minutes: a page of products would ask a broken server for fifty pictures at a time."""
+    """Each picture is fetched once and then cached. A failed one is not tried again for some
+    minutes: a page of products would ask a broken server for fifty pictures at once."""
 
     def __init__(self, runtime: Runtime, clock: Callable[[], float] = time.monotonic) -> None:
         self._runtime = runtime
@@ -78,7 +78,7 @@ class Pictures:
         self._failed: OrderedDict[str, tuple[float, PenstockError]] = OrderedDict()
 
     async def get(self, org_id: int, url: str, size: PictureSize) -> bytes:
-        # Of the org, too: what one has looked at is nothing another can find out by the time taken.
+        # With the org, so that no org can find out by timing what another one has seen.
         name = hashlib.sha256(f"{org_id} {url}".encode()).hexdigest()
         kept = self._runtime.blobs.pictures
         found = await kept.get(f"{name}.{size}")
@@ -106,7 +106,7 @@ class Pictures:
         finally:
             fetching.waiting -= 1
             if not fetching.waiting and not fetching.task.done():
-                # Forgotten at once: a new request must not join a fetch that is being cancelled.
+                # Removed at once: a new request must not join a fetch that is being cancelled.
                 del self._under_way[name]
                 fetching.task.cancel()
 
@@ -126,7 +126,7 @@ class Pictures:
         self._failed.pop(name, None)
         failure = task.exception()
         if isinstance(failure, PenstockError):
-            # Without the frames it came through, which hold what was fetched.
+            # Without its traceback, which would keep the fetched bytes in memory.
             plain = type(failure)(failure.code, failure.message)
             self._failed[name] = (self._clock(), plain)
             while len(self._failed) > _MOST_FAILURES:
@@ -196,8 +196,8 @@ async def show_picture(
         row = await catalog.get(conn, product_id)
         if row is None:
             raise no_such_product()
-        url = _url(from_json(row["data"]), place)
-        org_id = row["org_id"]
+        url = _url(from_json(row.data), place)
+        org_id = row.org_id
         known = (await stored.find(conn, org_id, [url])).get(url)
     picture = await _thumbnail(api.runtime, known, query.size)
     if picture is None:
@@ -211,7 +211,8 @@ async def show_picture(
 async def _thumbnail(
     runtime: Runtime, known: KnownPicture | None, size: PictureSize
 ) -> bytes | None:
-    """The stored thumbnail next above the size, else the largest; None if there is none."""
+    """The smallest stored thumbnail that is at least as large, else the largest; None if there is
+    none."""
     boxes = sorted(known.thumbnails) if known is not None else []
     if known is None or not boxes:
         return None

@@ -1,4 +1,4 @@
-"""The catalog as a file, written while it is read: for the API and the command line alike."""
+"""The catalog as a file, written while it is read: for the API and the command line."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from penstock.catalog.products.variant_rows import (
 from penstock.model.export import ExportRow, RowWriter
 from penstock.model.exports.templates import ExportTemplate, VariantShape
 from penstock.store.catalog import catalog
+from penstock.store.catalog.catalog import ProductDocument
 from penstock.store.database import from_json
 
 PAGE_PRODUCTS = 1000
 _ABOUT = ("status", "updatedAt")
-# Of a variant that is a row of its own.
+# The options of a variant, if variants are rows.
 _OPTIONS = "variantOptions"
-# In these a product is a document, with its parts as they are; elsewhere it is a line of cells.
+# Formats in which a product is a nested document; in the others it is a row of cells.
 _DOCUMENTS = frozenset({"json", "ndjson"})
 
 
@@ -71,33 +72,34 @@ async def catalog_pieces(
     opened: OpenConnection, wanted: catalog.ProductFilter, kind: type[RowWriter],
     template: ExportTemplate | None = None, variants: VariantShape | None = None,
 ) -> AsyncGenerator[bytes, None]:  # fmt: skip
-    """In short transactions, page by page; what changes meanwhile is there once, as it is then."""
+    """Read in short transactions, page by page. A product that changes meanwhile is exported once,
+    as it is when it is read."""
     layout = _layout(kind, template, variants)
     writer = kind(layout.names, layout.amounts)
     yield writer.head()
-    after: Any = None
+    after: catalog.ExportCursor | None = None
     while True:
         async with opened() as conn:
             ids, after = await catalog.next_ids(conn, wanted, after, PAGE_PRODUCTS)
         left: Sequence[UUID] = ids
         while left:
             async with opened() as conn:
-                rows, left = await catalog.whole(conn, left)
+                rows, left = await catalog.documents(conn, left)
             yield await in_export_thread(_page, writer, layout, rows)
         if after is None:
             break
     yield await in_export_thread(writer.end)
 
 
-def _page(writer: RowWriter, layout: _Layout, rows: Iterable[Any]) -> bytes:
+def _page(writer: RowWriter, layout: _Layout, rows: Iterable[ProductDocument]) -> bytes:
     return writer.page(line for row in rows for line in _lines(row, layout))
 
 
-def _lines(row: Any, layout: _Layout) -> Iterable[ExportRow]:
-    product = from_json(row["data"])
+def _lines(row: ProductDocument, layout: _Layout) -> Iterable[ExportRow]:
+    product = from_json(row.data)
     about = {
-        "status": "published" if row["published"] else "unpublished",
-        "updatedAt": row["updated_at"].isoformat(),
+        "status": "published" if row.published else "unpublished",
+        "updatedAt": row.updated_at.isoformat(),
     }
     shown = variant_rows(product) if layout.variants == "rows" else [product]
     for one in shown:

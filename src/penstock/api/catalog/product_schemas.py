@@ -9,8 +9,11 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
+from penstock.api.catalog.product_link_schemas import LinkOfProduct
 from penstock.api.http.schemas import Moment, Shape
 from penstock.catalog.products.comparison import Change, diff
+from penstock.store.catalog import catalog
+from penstock.store.catalog.product_order import NEWEST_FIRST, Sort
 from penstock.store.database import from_json
 
 _Text = Annotated[str, StringConstraints(max_length=200, pattern=r"^[^\x00]*$")]
@@ -27,7 +30,18 @@ class ProductsQuery(Shape):
     source: _Text = Field("", description="Of this source only.")
     sku: _Text = Field("", description="With exactly this SKU.")
     gtin: str = Field("", pattern=r"^[0-9]{0,14}$", description="With this GTIN, EAN or UPC.")
+    brand: _Text = Field("", description="Of this brand, whatever the case of its letters.")
+    category: str = Field(
+        "",
+        max_length=500,
+        pattern=r"^[^\x00]*$",
+        description="Of this category, or of one below it: `Tools` also finds `Tools > Hammers`.",
+    )
     status: PublishedState | None = Field(None, description="Unset: both.")
+    edited: bool | None = Field(None, description="With fields that a person edited, or without.")
+    linked: bool | None = Field(
+        None, description="With an accepted link to a product of another source, or without."
+    )
     updated_after: Moment | None = Field(None, description="Changed then or later.")
     updated_before: Moment | None = Field(None, description="Changed before that.")
     job_id: UUID | None = Field(None, description="Changed by this job, and not undone since.")
@@ -35,6 +49,11 @@ class ProductsQuery(Shape):
 
 
 class ProductsPageQuery(ProductsQuery):
+    sort: Sort = Field(
+        NEWEST_FIRST,
+        description="By time of change, title or amount of the price; `-` for descending. Products"
+        " without a title or price come last. The currency does not matter.",
+    )
     page_size: int = Field(50, ge=1, le=200)
     after: str = Field("", description="`next` of the page before.")
 
@@ -96,7 +115,8 @@ class Origin(Shape):
 
 
 class ProposedLink(Shape):
-    """A product of another source that may be the same one. Nothing is written by it."""
+    """A product of another source that may be the same article: accept or refuse it with
+    `POST /api/product-links`."""
 
     product_id: UUID
     source: str
@@ -109,7 +129,13 @@ class ProposedLink(Shape):
 class FullProduct(ListedProduct):
     product: dict[str, Any] = Field(description="The normalised product; see docs/product.md.")
     lineage: dict[str, Origin] = Field(description="Of each field, where its value came from.")
-    links: list[ProposedLink] = Field(description="At most five.")
+    kept_fields: list[str] = Field(
+        description="Fields that a person edited: imports leave them as they are."
+    )
+    links: list[ProposedLink] = Field(description="Proposed and not decided, at most five.")
+    linked: list[LinkOfProduct] = Field(
+        description="Links that were accepted, then those that were refused, at most 50."
+    )
 
 
 class HistoryQuery(Shape):
@@ -124,12 +150,18 @@ class FieldChange(Shape):
 
 
 class ProductChange(Shape):
-    """What one job did to a product, by whichever of its rows was the last to."""
+    """What one job changed of a product, with the last of its rows; or an edit."""
 
-    job_id: UUID
-    job_name: str | None = Field(description="Null for a job that you may not see.")
-    row_no: int
-    kind: Literal["created", "changed"]
+    job_id: UUID | None = Field(description="Null for an edit.")
+    job_name: str | None = Field(
+        description="Null for an edit, and for a job that you may not see."
+    )
+    row_no: int | None = Field(description="Null for an edit.")
+    edit_id: UUID | None = Field(description="The edit; null for a change by a job.")
+    edited_by: str | None = Field(description="Null for a change by a job.")
+    kind: Literal["created", "changed", "edited", "undone"] = Field(
+        description="`undone`: an edit that set an earlier one back."
+    )
     version: int = Field(description="Of the product after it.")
     changed_at: datetime
     undone_at: datetime | None = Field(description="Set: it was taken back then.")
@@ -143,37 +175,38 @@ class ProductHistory(Shape):
     next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
 
 
-def listed(row: Any) -> dict[str, Any]:
+def listed(row: catalog.ProductRow) -> dict[str, Any]:
     return {
-        "id": str(row["id"]),
-        "source": row["source"],
-        "sourceId": row["source_id"],
-        "sku": row["sku"],
-        "gtin": row["gtin"],
-        "title": row["title"],
-        "brand": row["brand"],
-        "category": row["category"],
-        "price": from_json(row["price"]),
-        "availability": row["stock"],
-        "image": row["image"],
-        "status": "published" if row["published"] else "unpublished",
-        "version": row["version"],
-        "jobId": str(row["job_id"]),
-        "rowNo": row["row_no"],
-        "createdAt": row["created_at"],
-        "updatedAt": row["updated_at"],
+        "id": str(row.id),
+        "source": row.source,
+        "sourceId": row.source_id,
+        "sku": row.sku,
+        "gtin": row.gtin,
+        "title": row.title,
+        "brand": row.brand,
+        "category": row.category,
+        "price": from_json(row.price),
+        "availability": row.stock,
+        "image": row.image,
+        "status": "published" if row.published else "unpublished",
+        "version": row.version,
+        "jobId": str(row.job_id),
+        "rowNo": row.row_no,
+        "createdAt": row.created_at,
+        "updatedAt": row.updated_at,
     }
 
 
-def full(row: Any) -> dict[str, Any]:
-    last = {"jobId": str(row["job_id"]), "rowNo": row["row_no"]}
-    lineage = {field: origin(kept, last) for field, kept in from_json(row["lineage"]).items()}
-    return listed(row) | {"product": from_json(row["data"]), "lineage": lineage}
+def full(row: catalog.ProductDetails) -> dict[str, Any]:
+    last = {"jobId": str(row.job_id), "rowNo": row.row_no}
+    lineage = {field: origin(kept, last) for field, kept in from_json(row.lineage).items()}
+    kept = list(row.kept_fields or ())
+    return listed(row) | {"product": from_json(row.data), "lineage": lineage, "keptFields": kept}
 
 
 def origin(kept: Any, last: Mapping[str, Any]) -> dict[str, Any]:
-    """As it is kept: column, raw text, rule and confidence; and, of a value that a later job has
-    left as it was, the job and row it is from."""
+    """The stored origin: column, raw text, rule and confidence; and the job and row that brought
+    the value, if a later job did not change it."""
     if isinstance(kept, Mapping):
         return {**last, **kept}
     column, raw, rule, confidence, *by = kept
@@ -181,16 +214,22 @@ def origin(kept: Any, last: Mapping[str, Any]) -> dict[str, Any]:
     return {**named, **(dict(zip(("jobId", "rowNo"), by, strict=True)) if by else last)}
 
 
-def change(row: Any) -> dict[str, Any]:
-    before, after = from_json(row["before"]), from_json(row["after"])
+def change(row: catalog.ProductChange) -> dict[str, Any]:
+    before, after = from_json(row.before), from_json(row.after)
+    is_edit = row.edit_id is not None
+    kind = "created" if before is None else "changed"
+    if is_edit:
+        kind = "edited" if row.undoes is None else "undone"
     return {
-        "jobId": str(row["job_id"]),
-        "jobName": row["job_name"],
-        "rowNo": row["row_no"],
-        "kind": "created" if before is None else "changed",
-        "version": row["version"],
-        "changedAt": row["changed_at"],
-        "undoneAt": row["undone_at"],
+        "jobId": None if is_edit else str(row.job_id),
+        "jobName": row.job_name,
+        "rowNo": None if is_edit else row.row_no,
+        "editId": str(row.edit_id) if is_edit else None,
+        "editedBy": row.edited_by,
+        "kind": kind,
+        "version": row.version,
+        "changedAt": row.changed_at,
+        "undoneAt": row.undone_at,
         "changes": None if after is None else _differences(before or {}, after),
     }
 

@@ -1,16 +1,17 @@
-"""The catalog: products with where their values came from, and what jobs did to them."""
+"""The catalog: products with the origin of their values, and what jobs changed."""
 
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Path, Query, Response
+from fastapi import APIRouter, Depends, Query, Response
 from fastapi.responses import StreamingResponse
 
 from penstock.api.catalog.product_files import catalog_pieces
+from penstock.api.catalog.product_link_schemas import decided_link
 from penstock.api.catalog.product_schemas import (
     FullProduct,
     HistoryQuery,
@@ -24,7 +25,7 @@ from penstock.api.catalog.product_schemas import (
     listed,
 )
 from penstock.api.catalog.shop_writers import products_as
-from penstock.api.http.access import ApiParts, Reader, parse_id
+from penstock.api.http.access import ApiParts, Reader, id_in_path
 from penstock.api.http.answers import answer
 from penstock.api.http.cursors import from_cursor, to_cursor
 from penstock.api.jobs.export import EXPORTED, FileStream, attachment
@@ -35,57 +36,55 @@ from penstock.model.errors import NotAllowed, NotThere
 from penstock.store.accounts import accounts
 from penstock.store.accounts.accounts import Principal
 from penstock.store.catalog import catalog
+from penstock.store.catalog.product_links import decided_of_product
 from penstock.store.catalog.products import find_links
 from penstock.store.database import Connection, from_json
 
 router = APIRouter(tags=["products"])
+_MOST_LINKED = 50
 
 
 def no_such_product() -> NotThere:
     return NotThere("NOT_FOUND", "There is no such product.")
 
 
-async def _product_id(product_id: Annotated[str, Path(description="The product's id.")]) -> UUID:
-    parsed = parse_id(product_id)
-    if parsed is None:
-        raise no_such_product()
-    return parsed
-
-
-ProductId = Annotated[UUID, Depends(_product_id)]
+ProductId = Annotated[UUID, Depends(id_in_path("product_id", "The product's id.", no_such_product))]
 
 
 @router.get("/products", summary="List products", responses={200: {"model": ProductPage}})
 async def list_products(
     api: ApiParts, who: Reader, query: Annotated[ProductsPageQuery, Query()]
 ) -> Response:
-    """The catalog of your org, changed last first; with `sku`, `gtin` or `jobId` in the order of
-    ids. A page that takes long ends early, perhaps with nothing on it: go on while there is a
-    `next`."""
+    """The catalog of your org, in the order of `sort`; with `sku`, `gtin` or `jobId` and without
+    `sort` in the order of ids. A slow page may end early, even without products: continue while
+    there is a `next`."""
     filters = query.model_dump_json(exclude={"page_size", "after"})
     this_list = f"products {who.org_id} {filters}"
     place = catalog.ProductCursor()
     if query.after:
-        place = catalog.ProductCursor(*from_cursor(query.after, this_list, int, datetime, UUID))
+        parts = from_cursor(query.after, this_list, int, datetime, UUID, str)
+        place = catalog.ProductCursor(*parts)
     async with api.db.scoped(who.scope, readonly=True) as conn:
         wanted = await wanted_of(conn, who, query)
-        page = await catalog.page(conn, wanted, place, query.page_size)
+        page = await catalog.page(conn, wanted, place, query.page_size, query.sort)
     following = None
     if page.next is not None:
         then = page.next
-        following = to_cursor(this_list, then.named, then.moment, str(then.id or catalog.FIRST_ID))
+        following = to_cursor(
+            this_list, then.named, then.moment, str(then.id or catalog.FIRST_ID), then.key
+        )
     return answer({"items": [listed(row) for row in page.rows], "next": following})
 
 
 async def wanted_of(
     conn: Connection, who: Principal, query: ProductsQuery
 ) -> catalog.ProductFilter:
-    """A catalog belongs to an org, so that an admin, who sees all, still looks at one of them."""
+    """A catalog belongs to one org, so that an admin, too, lists one org at a time."""
     org_id = who.org_id
     if query.org and query.org != who.org:
         if who.role != "admin":
             raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Only admins may look at another org.")
-        org_id = (await accounts.find_org(conn, query.org))["id"]
+        org_id = (await accounts.find_org(conn, query.org)).id
     return catalog.ProductFilter(
         org_id=org_id,
         q=query.q.strip(),
@@ -96,6 +95,10 @@ async def wanted_of(
         updated_after=query.updated_after,
         updated_before=query.updated_before,
         job_id=query.job_id,
+        brand=query.brand.strip() or None,
+        category=query.category.strip() or None,
+        edited=query.edited,
+        linked=query.linked,
     )
 
 
@@ -132,24 +135,27 @@ async def export_products(
 async def show_product(api: ApiParts, who: Reader, product_id: ProductId) -> Response:
     """The whole normalised product, and of each field where its value came from: column, raw text,
     rule, how sure that rule is, and the row of the job that brought it. `links` are products of
-    other sources that may be the same."""
+    other sources that may be the same, `linked` those about which that was decided."""
     async with api.db.scoped(who.scope, readonly=True) as conn:
         row = await catalog.get(conn, product_id)
         if row is None:
             raise no_such_product()
         links = await _links_of(conn, row)
-    return answer(full(row) | {"links": [link.as_json() for link in links]})
+        decided = await decided_of_product(conn, product_id, _MOST_LINKED)
+    proposed = [link.as_json() for link in links]
+    linked = [decided_link(one) for one in decided]
+    return answer(full(row) | {"links": proposed, "linked": linked})
 
 
-async def _links_of(conn: Connection, row: Any) -> list[Link]:
-    """As they are today, not as they were when a job last looked."""
-    names = identifiers_of(from_json(row["data"]))._replace(gtin=row["gtin"])
+async def _links_of(conn: Connection, row: catalog.ProductDetails) -> list[Link]:
+    """The current links, not those that a job found."""
+    names = identifiers_of(from_json(row.data))._replace(id=row.source_id, gtin=row.gtin)
     gtins = [names.gtin] if names.gtin else []
     makers = [names.maker] if names.maker else []
     if not gtins and not makers:
         return []
-    found = await find_links(conn, row["org_id"], row["source"], gtins, makers)
-    return Candidates(row["source"], (), None, found).links(names, Match())
+    found = await find_links(conn, row.org_id, row.source, gtins, makers)
+    return Candidates(row.source, (), None, found).links(names, Match())
 
 
 @router.get(
@@ -160,8 +166,9 @@ async def _links_of(conn: Connection, row: Any) -> list[Link]:
 async def show_history(
     api: ApiParts, who: Reader, product_id: ProductId, query: Annotated[HistoryQuery, Query()]
 ) -> Response:
-    """What jobs did to the product, the latest first: which job and row, when, which fields from
-    what to what, and whether it was undone. Also of a product that an undo removed."""
+    """What jobs and edits changed of the product, newest first: the job and row or the user, the
+    time, the fields with their old and new values, and whether it was undone. Works for products
+    that an undo deleted, too."""
     this_list = f"history {product_id}"
     before = None
     if query.after:
@@ -173,5 +180,5 @@ async def show_history(
             raise no_such_product()
     following = None
     if more:
-        following = to_cursor(this_list, page[-1]["changed_at"], str(page[-1]["job_id"]))
+        following = to_cursor(this_list, page[-1].changed_at, str(page[-1].job_id))
     return answer({"items": [change(row) for row in page], "next": following})

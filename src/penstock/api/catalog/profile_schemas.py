@@ -23,7 +23,7 @@ class ColumnRuleShape(Shape):
 
 
 class ProfileShape(Shape):
-    """Names as in its TOML, so that one is the other."""
+    """Fields have the same names as in TOML."""
 
     model_config = ConfigDict(extra="forbid", alias_generator=None)
 
@@ -44,6 +44,10 @@ class ProfileShape(Shape):
         " fields are left empty with a warning.",
     )
     rules: dict[str, Any] | None = None
+    values: dict[str, dict[str, str]] = Field(
+        default_factory=dict,
+        description="What words mean, by field: the cell is read as if it had this text.",
+    )
     contract: Literal["evolve", "freeze", "discard_row", "discard_value"] = "evolve"
     winner: Literal["first", "last", "most_complete"] = "first"
     key: Literal["sku", "gtin", "sourceId"] = "sku"
@@ -73,6 +77,12 @@ class ProductField(Shape):
 
 class ProductFields(Shape):
     items: list[ProductField]
+
+
+class SaveQuery(OrgQuery):
+    dry_run: bool = Field(
+        False, description="Only check the profile, and answer it as it would be saved."
+    )
 
 
 class ProfileQuery(OrgQuery):

@@ -12,6 +12,7 @@ from penstock.api.catalog.profile_schemas import (
     ProfileQuery,
     ProfileShape,
     ProfilesQuery,
+    SaveQuery,
 )
 from penstock.api.http.access import ApiParts, Reader, Writer, caller_of, org_of
 from penstock.api.http.answers import answer
@@ -78,7 +79,7 @@ async def show_profile(
     name: Name,
     query: Annotated[ProfileQuery, Query()],
 ) -> Response:
-    """The latest version or an older one, as JSON, or as TOML where that is accepted."""
+    """The latest version or an older one, as JSON, or as TOML if the client accepts it."""
     async with api.db.scoped(who.scope, readonly=True) as conn:
         org_id = await org_of(conn, who, query.org)
         body = await profiles.get(conn, org_id, name, query.version)
@@ -92,14 +93,15 @@ async def show_profile(
 @router.put(
     "/profiles/{name}",
     summary="Save a profile",
-    responses={200: {"model": ProfileShape}},
+    responses={200: {"model": ProfileShape, "content": {TOML: {}}}},
     openapi_extra=_BODIES,
 )
 async def save_profile(
-    request: Request, api: ApiParts, who: Writer, name: Name, query: Annotated[OrgQuery, Query()]
+    request: Request, api: ApiParts, who: Writer, name: Name, query: Annotated[SaveQuery, Query()]
 ) -> Response:
-    """Save a new version under this name. Files with the columns that it was made for use it
-    without being asked to."""
+    """Save a new version under this name. Files with the columns of the profile use it
+    automatically. With `dryRun` nothing is saved. The answer is JSON, or TOML if the client accepts
+    it."""
     kind, _ = content_type(request)
     if kind == TOML:
         profile = catalog.from_toml(await read_text(request))
@@ -107,7 +109,12 @@ async def save_profile(
         profile = catalog.from_input({"name": name, **await json_object(request)})
     else:
         raise BadInput("UNSUPPORTED_TYPE", f"Send application/json or {TOML}.")
-    body: dict[str, Any] = catalog.to_json(prepare_to_save(profile))
+    ready = prepare_to_save(profile)
+    if query.dry_run:
+        if TOML in request.headers.get("accept", ""):
+            return Response(ready.to_toml(), media_type=TOML)
+        return answer(catalog.to_json(ready))
+    body: dict[str, Any] = catalog.to_json(ready)
     async with api.db.scoped(who.scope) as conn:
         org_id = await org_of(conn, who, query.org)
         version = await app.save_profile(conn, caller_of(request, who), org_id, name, body)

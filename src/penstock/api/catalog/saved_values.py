@@ -131,7 +131,7 @@ async def remember_value(
 async def forget_value(
     request: Request, api: ApiParts, who: Writer, query: Annotated[ForgetQuery, Query()]
 ) -> Response:
-    """From the next file of the source on, the word has no meaning of its own."""
+    """From the next file of the source on, the word is no longer replaced."""
     async with api.db.scoped(who.scope) as conn:
         org_id = await org_of(conn, who, query.org)
         await app.forget(

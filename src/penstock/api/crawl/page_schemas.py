@@ -66,6 +66,10 @@ class PagePage(Shape):
     next: str | None
 
 
+class DeletedPage(Shape):
+    id: UUID
+
+
 class PagesQuery(Shape):
     company: str = Field("", max_length=100, pattern=PRINTABLE)
     url: str = Field("", max_length=4000, pattern=PRINTABLE, description="Exactly this one.")
@@ -91,6 +95,10 @@ class PostingShape(Shape):
 class PostingPage(Shape):
     items: list[PostingShape]
     next: str | None
+
+
+class DeletedPosting(Shape):
+    id: UUID
 
 
 class PostingFilterQuery(Shape):

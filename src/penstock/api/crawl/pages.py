@@ -8,6 +8,7 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from penstock.api.crawl.page_schemas import (
+    DeletedPage,
     FullPage,
     PagePage,
     PagePreview,
@@ -16,7 +17,7 @@ from penstock.api.crawl.page_schemas import (
     page_shape,
     version_shape,
 )
-from penstock.api.http.access import ApiParts, Reader, Writer, parse_id
+from penstock.api.http.access import ApiParts, Reader, Writer, caller_of, id_in_path
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import body_of, order_of
 from penstock.api.http.cursors import from_cursor, to_cursor
@@ -31,20 +32,13 @@ router = APIRouter(tags=["runs"])
 _RAW = "application/octet-stream"
 
 
-async def _page_id(page_id: Annotated[str, Path(description="The page's id.")]) -> UUID:
-    parsed = parse_id(page_id)
-    if parsed is None:
-        raise no_such_page()
-    return parsed
-
-
 async def _version(version: Annotated[str, Path(description="The number of the version.")]) -> int:
     if not (version.isascii() and version.isdigit() and len(version) < 10):
         raise no_such_page()
     return int(version)
 
 
-PageId = Annotated[UUID, Depends(_page_id)]
+PageId = Annotated[UUID, Depends(id_in_path("page_id", "The page's id.", no_such_page))]
 Version = Annotated[int, Depends(_version)]
 
 
@@ -89,6 +83,15 @@ async def show_page(api: ApiParts, who: Reader, page_id: PageId) -> Response:
         page, versions = await pages.get_page(conn, page_id)
     shown = [version_shape(page_id, one) for one in versions]
     return answer(page_shape(page) | {"versions": shown})
+
+
+@router.delete("/pages/{page_id}", summary="Delete a page", responses={200: {"model": DeletedPage}})
+async def delete_page(request: Request, api: ApiParts, who: Writer, page_id: PageId) -> Response:
+    """With its versions and its job posting. Products that were made from it stay. The next run
+    that comes to its URL stores it as a new page."""
+    async with api.db.scoped(who.scope) as conn:
+        await pages.delete_page(conn, caller_of(request, who), page_id)
+    return answer({"id": str(page_id)})
 
 
 @router.get(

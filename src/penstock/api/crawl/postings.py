@@ -1,4 +1,4 @@
-"""Job postings: list, show, export."""
+"""Job postings: list, show, delete, export."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from contextlib import AbstractAsyncContextManager
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Path, Query, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from penstock.api.crawl.page_schemas import (
+    DeletedPosting,
     PostingFilterQuery,
     PostingPage,
     PostingsExportQuery,
@@ -17,10 +18,11 @@ from penstock.api.crawl.page_schemas import (
     PostingsQuery,
     posting_shape,
 )
-from penstock.api.http.access import ApiParts, Reader, parse_id
+from penstock.api.http.access import ApiParts, Reader, Writer, caller_of, id_in_path
 from penstock.api.http.answers import answer
 from penstock.api.http.cursors import from_cursor, to_cursor
 from penstock.api.jobs.export import EXPORTED, FileStream, attachment, pages_as
+from penstock.app.crawl import postings as app
 from penstock.app.crawl.postings import PostingFilter, no_such_posting, posting_pieces
 from penstock.store.crawl import postings
 from penstock.store.database import Connection
@@ -28,14 +30,7 @@ from penstock.store.database import Connection
 router = APIRouter(tags=["postings"])
 
 
-async def _posting_id(posting_id: Annotated[str, Path(description="The posting's id.")]) -> UUID:
-    parsed = parse_id(posting_id)
-    if parsed is None:
-        raise no_such_posting()
-    return parsed
-
-
-PostingId = Annotated[UUID, Depends(_posting_id)]
+PostingId = Annotated[UUID, Depends(id_in_path("posting_id", "The posting's id.", no_such_posting))]
 
 
 def _filter(query: PostingFilterQuery) -> PostingFilter:
@@ -72,6 +67,20 @@ async def show_posting(api: ApiParts, who: Reader, posting_id: PostingId) -> Res
     if found is None:
         raise no_such_posting()
     return answer(posting_shape(found))
+
+
+@router.delete(
+    "/postings/{posting_id}",
+    summary="Delete a job posting",
+    responses={200: {"model": DeletedPosting}},
+)
+async def delete_posting(
+    request: Request, api: ApiParts, who: Writer, posting_id: PostingId
+) -> Response:
+    """Its page stays; the posting comes back when a run finds that the page has changed."""
+    async with api.db.scoped(who.scope) as conn:
+        await app.delete_posting(conn, caller_of(request, who), posting_id)
+    return answer({"id": str(posting_id)})
 
 
 @router.post(

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import orjson
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
 from penstock.api.crawl.schemas import (
     RunOrderShape,
@@ -17,7 +17,7 @@ from penstock.api.crawl.schemas import (
     run_shape,
     summary_shape,
 )
-from penstock.api.http.access import ApiParts, Reader, Writer, caller_of, parse_id
+from penstock.api.http.access import ApiParts, Reader, Writer, caller_of, id_in_path
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import body_of, order_of
 from penstock.api.http.cursors import from_cursor, to_cursor
@@ -33,14 +33,7 @@ router = APIRouter(tags=["runs"])
 _ONE: dict[int | str, dict[str, Any]] = {200: {"model": RunShape}}
 
 
-async def _run_id(run_id: Annotated[str, Path(description="The run's id.")]) -> UUID:
-    parsed = parse_id(run_id)
-    if parsed is None:
-        raise no_such_run()
-    return parsed
-
-
-RunId = Annotated[UUID, Depends(_run_id)]
+RunId = Annotated[UUID, Depends(id_in_path("run_id", "The run's id.", no_such_run))]
 
 
 @router.post(

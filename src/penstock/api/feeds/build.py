@@ -78,7 +78,7 @@ class FeedBuilder:
             return writer.page(told.offers(rows, options))
 
         yield writer.head()
-        after: Any = None
+        after: catalog.ExportCursor | None = None
         while True:
             async with opened() as conn:
                 ids, after = await catalog.next_ids(conn, wanted, after, _PAGE_PRODUCTS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
 from penstock.api.feeds.schemas import (
     DeletedFeed,
@@ -18,7 +18,7 @@ from penstock.api.feeds.schemas import (
     paths_of,
 )
 from penstock.api.feeds.serving import FeedLimits
-from penstock.api.http.access import ApiParts, Reader, Writer, caller_of, org_of, parse_id
+from penstock.api.http.access import ApiParts, Reader, Writer, caller_of, id_in_path, org_of
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import body_of, order_of
 from penstock.api.http.idempotency import IdempotencyKey, once_in_secret
@@ -33,14 +33,7 @@ router = APIRouter(tags=["feeds"])
 _ONE: dict[int | str, dict[str, Any]] = {200: {"model": FeedShape}}
 
 
-async def _feed_id(feed_id: Annotated[str, Path(description="The feed's id.")]) -> UUID:
-    parsed = parse_id(feed_id)
-    if parsed is None:
-        raise no_such_feed()
-    return parsed
-
-
-FeedId = Annotated[UUID, Depends(_feed_id)]
+FeedId = Annotated[UUID, Depends(id_in_path("feed_id", "The feed's id.", no_such_feed))]
 
 
 async def _shown(conn: Connection, caller: Caller, feed_id: UUID) -> dict[str, Any]:

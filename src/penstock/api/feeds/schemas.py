@@ -11,7 +11,8 @@ from pydantic import Field
 
 from penstock.api.http.answers import stored
 from penstock.api.http.schemas import OrgQuery, Shape
-from penstock.app.feeds.feeds import FeedOrder, may_change
+from penstock.app.feeds.feeds import FeedOrder
+from penstock.app.owned import is_creator_or_admin
 from penstock.model.feeds import FeedSettings
 from penstock.store.accounts.audit_log import Caller
 from penstock.store.feeds.feeds import FeedFile, FeedRow
@@ -91,8 +92,8 @@ def feed_shape(row: FeedRow, caller: Caller, files: Sequence[FeedFile] = ()) -> 
     return {
         "id": str(row.id), "org": row.org, "name": row.name, "enabled": row.enabled,
         "settings": stored(row.options), "files": [file_shape(one) for one in files],
-        "mayChange": may_change(caller, row), "readAt": row.read_at, "createdAt": row.created_at,
-        "updatedAt": row.updated_at, "rotatedAt": row.rotated_at,
+        "mayChange": is_creator_or_admin(caller, row), "readAt": row.read_at,
+        "createdAt": row.created_at, "updatedAt": row.updated_at, "rotatedAt": row.rotated_at,
     }  # fmt: skip
 
 

@@ -49,8 +49,8 @@ _FORM = {
 async def create_file(
     request: Request, api: ApiParts, who: Writer, _: IdempotencyKey = None
 ) -> Response:
-    """Stored durably when this answers; use its id for any number of jobs. Nothing is refused for
-    its content, but for what is not the picture it calls itself."""
+    """The file is stored durably before the answer; its id can be used for any number of jobs. The
+    content is not checked, except that a picture must be of the type that it claims."""
     idempotency_key(request)
     async with received_form(request, api.runtime, frozenset({FILE})) as form:
         upload = form.upload
@@ -91,7 +91,7 @@ async def _file_id(file_id: Annotated[str, Path(description="The file's id.")]) 
 async def download_file(
     api: ApiParts, who: Reader, file_id: Annotated[UUID, Depends(_file_id)]
 ) -> Response:
-    """The file as it was uploaded, as one that no browser runs."""
+    """The file as it was uploaded, with headers that keep browsers from running it."""
     async with api.db.scoped(who.scope, readonly=True) as conn:
         found = await get_content(conn, file_id)
     address = await signed_address(api.runtime, found)

@@ -1,4 +1,4 @@
-"""How a request becomes a job: a form with a file, or JSON that names one."""
+"""Turn a request into a job: a form with a file, or JSON that names one."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from penstock.engine.submit import Order, Receipt, admit, is_known
 from penstock.model.errors import BadInput, Unavailable
 from penstock.store.accounts.accounts import Principal
 
-# Of these a form has none: it brings the file itself.
+# Not in a form, which contains the file itself.
 _NAMES_OF_FILES = frozenset({"file_id", "file_ids", "upload_id", "path", "url"})
 AnyOrder = type[JobOrder] | type[ExtractionOrder]
 
 
 async def accept(request: Request, api: Api, who: Principal, kind: AnyOrder = JobOrder) -> Receipt:
-    """The job, committed, and a worker told of it."""
+    """Commit the job and wake a worker."""
     key = idempotency_key(request)
     await _turn_away(api, who, key)
     async with _asked(request, api, who, kind, key) as (asked, upload):
@@ -50,8 +50,8 @@ async def accept(request: Request, api: Api, who: Principal, kind: AnyOrder = Jo
 
 
 async def look_into(request: Request, api: Api, who: Principal) -> dict[str, Any]:
-    """A preview of the job that was asked for. A file that came with it is kept for a day, so that
-    the job itself can be made of it without sending it again."""
+    """A preview of the requested job. A file of the request is kept for a day, so that the job can
+    be created without sending it again."""
     async with _asked(request, api, who, JobOrder) as (asked, upload):
         order = order_from(request, asked, None, upload)
         async with api.db.scoped(who.scope, readonly=upload is None) as conn:
@@ -71,8 +71,8 @@ async def look_into(request: Request, api: Api, who: Principal) -> dict[str, Any
 async def _asked(
     request: Request, api: Api, who: Principal, kind: AnyOrder, key: str | None = None
 ) -> AsyncIterator[tuple[JobOrder, Upload | None]]:
-    """What is asked for, and the file that came with it or was named by its path or URL; an error
-    leaves nothing of it behind."""
+    """The requested job, and its file: from the form, a path or a URL. After an error the file is
+    deleted."""
     sent, _ = content_type(request)
     if sent == "multipart/form-data":
         fields = {name: one.alias or name for name, one in kind.model_fields.items()}
@@ -114,8 +114,7 @@ def _fetched(api: Api, who: Principal, url: str) -> AbstractAsyncContextManager[
 
 
 async def _answered_before(api: Api, who: Principal, key: str | None) -> bool:
-    """Then nothing is fetched for the same answer: what is behind the URL may be another file, or
-    gone by now."""
+    """For a repeated request nothing is fetched again: the file behind the URL may have changed."""
     if key is None:
         return False
     async with api.db.scoped(who.scope, readonly=True) as conn:
@@ -123,8 +122,8 @@ async def _answered_before(api: Api, who: Principal, key: str | None) -> bool:
 
 
 async def ask_about_rows(api: Api, who: Principal, order: Order, upload: Upload | None) -> None:
-    """Answer a question that the first rows of the file leave open with 422, before there is a
-    job. A file that came with the request is not kept then."""
+    """Answer with 422 if the first rows of the file leave a question open, before a job exists. The
+    file of the request is then deleted."""
     if order.file_id is None:
         return
     if await _answered_before(api, who, order.idempotency_key):
@@ -138,7 +137,7 @@ async def ask_about_rows(api: Api, who: Principal, order: Order, upload: Upload 
 
 
 async def _turn_away(api: Api, who: Principal, key: str | None) -> None:
-    """Refuse before the body is read what `submit` would refuse in any case."""
+    """Refuse a request that `submit` would refuse in any case, before the body is read."""
     try:
         async with api.db.acquire() as conn:
             await admit(api.runtime, conn, who)
@@ -148,7 +147,7 @@ async def _turn_away(api: Api, who: Principal, key: str | None) -> None:
 
 
 def receipt_answer(receipt: Receipt) -> Response:
-    """`202`, where the job is to be found, and whether it was asked for before."""
+    """`202` with the address of the job, and whether the request was repeated."""
     headers = {"Location": f"/api/jobs/{receipt.job_id}"}
     if receipt.replayed:
         headers |= REPLAYED
@@ -174,7 +173,7 @@ def order_from(request: Request, asked: JobOrder, key: str | None, upload: Uploa
 
 
 def _content(asked: JobOrder, upload: Upload | None) -> str:
-    """A URL is what was asked for, whatever is behind it at the time."""
+    """For a URL the address is compared, not the file behind it."""
     if asked.url is not None:
         return f"url:{asked.url}"
     return "" if upload is None else upload.blob.sha256

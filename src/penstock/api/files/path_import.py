@@ -1,4 +1,4 @@
-"""Files of the server's own, named by their path and taken in like an upload."""
+"""Files of the server, named by their path and copied like an upload."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PIECE_BYTES = 1024 * 1024
 
 @asynccontextmanager
 async def taken_in(runtime: Runtime, who: Principal, path: str) -> AsyncIterator[Upload]:
-    """A copy of the file as it is now, gone again if the job is refused."""
+    """A copy of the file, deleted again if the job is refused."""
     roots = [root.replace("{org}", who.org) for root in runtime.settings.import_roots]
     number = open_under(roots, path)
     name = safe_name(os.fsencode(PurePosixPath(path).name))

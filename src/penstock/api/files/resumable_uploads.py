@@ -1,4 +1,4 @@
-"""Large files over bad lines: uploads that go on where they broke off, as tus 1.0.0 has it."""
+"""Resumable uploads of large files, by the protocol tus 1.0.0."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Header, Path, Request, Response
+from fastapi import APIRouter, Depends, Header, Request, Response
 
 from penstock.api.files.schemas import UploadShape
-from penstock.api.http.access import Api, ApiParts, Reader, Writer, caller_of, parse_id
+from penstock.api.http.access import Api, ApiParts, Reader, Writer, caller_of, id_in_path
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import content_type, paced
 from penstock.api.http.forms import safe_name
@@ -40,7 +40,7 @@ async def _tus(
         Header(alias="Tus-Resumable", description="Needed.", json_schema_extra={"enum": [VERSION]}),
     ] = "",
 ) -> None:
-    """Whoever speaks another version hears so before anything is done."""
+    """Refuse clients of another version of the protocol before anything is done."""
     if tus_resumable != VERSION:
         raise PermanentError(
             "UNSUPPORTED_TUS_VERSION", f"Send the header Tus-Resumable: {VERSION}.",
@@ -48,14 +48,9 @@ async def _tus(
         )  # fmt: skip
 
 
-async def _upload_id(upload_id: Annotated[str, Path(description="The upload's id.")]) -> UUID:
-    parsed = parse_id(upload_id)
-    if parsed is None:
-        raise resumable_uploads.no_such_upload()
-    return parsed
-
-
-UploadId = Annotated[UUID, Depends(_upload_id)]
+UploadId = Annotated[
+    UUID, Depends(id_in_path("upload_id", "The upload's id.", resumable_uploads.no_such_upload))
+]
 router = APIRouter(tags=["uploads"])
 _SPEAKS_TUS = [Depends(_tus)]
 _HEADERS: dict[str, Any] = {
@@ -122,9 +117,9 @@ async def begin_upload(
     checksum: _CHECKSUM = None,
     _: IdempotencyKey = None,
 ) -> Response:
-    """Say how large the file will be and what it is called; send the bytes to the `Location` that
-    is answered, in as many requests as it takes (or the first of them with this one). Once the last
-    byte is there, the upload's id is a file's."""
+    """Declare the length and name of the file; then send the bytes to the `Location` of the answer,
+    in any number of requests (the first bytes may be in this one). After the last byte, the id of
+    the upload is the id of a file."""
     limit, whole = api.runtime.settings.max_file_bytes, _number("Upload-Length", length)
     if whole > limit:
         raise file_too_large(limit)
@@ -160,12 +155,12 @@ async def begin_upload(
     responses={200: {"headers": {**_HEADERS, "Upload-Length": {"schema": {"type": "integer"}}}}},
 )
 async def ask_offset(request: Request, api: ApiParts, who: Reader, upload_id: UploadId) -> Response:
-    """`Upload-Offset` is how many bytes are there: go on with the next one."""
+    """`Upload-Offset` is the number of bytes received: continue with the next one."""
     row, offset = await _looked_up(api, caller_of(request, who), upload_id)
-    headers = {"Upload-Length": str(row["length"])}
-    if row["metadata"]:
-        headers["Upload-Metadata"] = row["metadata"]
-    return _tus_answer(200, expires=row["expires_at"], offset=offset, **headers)
+    headers = {"Upload-Length": str(row.length)}
+    if row.metadata:
+        headers["Upload-Metadata"] = row.metadata
+    return _tus_answer(200, expires=row.expires_at, offset=offset, **headers)
 
 
 @router.get(
@@ -176,16 +171,16 @@ async def ask_offset(request: Request, api: ApiParts, who: Reader, upload_id: Up
 async def show_upload(
     request: Request, api: ApiParts, who: Reader, upload_id: UploadId
 ) -> Response:
-    """How far it is, as JSON; `fileId` once it is whole."""
+    """The progress as JSON; `fileId` once the upload is complete."""
     row, offset = await _looked_up(api, caller_of(request, who), upload_id)
     shown = {
-        "id": str(row["id"]),
-        "name": row["name"],
-        "length": row["length"],
+        "id": str(row.id),
+        "name": row.name,
+        "length": row.length,
         "offset": offset,
-        "fileId": str(row["id"]) if offset == row["length"] else None,
-        "createdAt": row["created_at"],
-        "expiresAt": row["expires_at"],
+        "fileId": str(row.id) if offset == row.length else None,
+        "createdAt": row.created_at,
+        "expiresAt": row.expires_at,
     }
     return answer(shown)
 
@@ -214,7 +209,7 @@ async def continue_upload(
     ] = "",
     checksum: _CHECKSUM = None,
 ) -> Response:
-    """Bytes from `Upload-Offset` on. What came before a line broke is kept."""
+    """Bytes from `Upload-Offset` on. Bytes that arrived before a connection broke are kept."""
     if content_type(request)[0] != PIECE:
         raise BadInput("UNSUPPORTED_TYPE", f"Send the bytes as {PIECE}.")
     begins = _number("Upload-Offset", offset)
@@ -230,14 +225,14 @@ async def continue_upload(
     response_class=Response,
 )
 async def give_up_upload(api: ApiParts, who: Writer, upload_id: UploadId) -> Response:
-    """What is there is removed. A file that was whole stays as long as a job uses it."""
+    """Delete the bytes received so far. A complete file stays as long as a job uses it."""
     async with api.db.scoped(who.scope) as conn:
         await resumable_uploads.find(conn, upload_id)
         await resumable_uploads.give_up(api.runtime, conn, upload_id)
     return _tus_answer(204)
 
 
-async def _looked_up(api: Api, caller: Caller, upload_id: UUID) -> tuple[Any, int]:
+async def _looked_up(api: Api, caller: Caller, upload_id: UUID) -> tuple[uploads.UploadRow, int]:
     transaction = partial(api.db.scoped, caller.who.scope)
     async with transaction(readonly=True) as conn:
         row = await resumable_uploads.find(conn, upload_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, cast
 from uuid import UUID
@@ -15,7 +16,7 @@ from penstock.api.http.work import Turns
 from penstock.app.job_control import no_such_job
 from penstock.app.submission import Submissions
 from penstock.engine.runtime import Runtime
-from penstock.model.errors import NotAllowed
+from penstock.model.errors import NotAllowed, PenstockError
 from penstock.store.accounts import accounts
 from penstock.store.accounts.accounts import Principal
 from penstock.store.accounts.audit_log import Caller
@@ -36,11 +37,11 @@ WAYS_IN = {
 
 @dataclass(frozen=True)
 class Api:
-    """What routes stand on. ``db`` is the API's own role: it sees what a scope lets it see, and all
-    that is read or written for a caller goes through it. ``export_db`` is the same with sessions of
-    its own, so that exports leave all of ``db``'s to other requests. ``runtime`` is the engine: its
-    pool is the owner's: a kickoff and what goes on after a request work with it as a worker does,
-    and a refused upload asks it whether any org names its blob."""
+    """What routes use. ``db`` has the API's own role: it sees only what a scope allows, and
+    everything for a caller is read and written through it. ``export_db`` is the same with separate
+    sessions, so that exports do not take those of other requests. ``runtime`` is the engine with
+    the owner's pool: a kickoff and work after a request use it like a worker, and a refused upload
+    asks it whether any org refers to its blob."""
 
     runtime: Runtime
     db: Database
@@ -65,15 +66,15 @@ async def org_of(conn: Connection, who: Principal, name: str) -> int:
         return who.org_id
     if who.role != "admin":
         raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Only admins may name another org.")
-    return int((await accounts.find_org(conn, name))["id"])
+    return int((await accounts.find_org(conn, name)).id)
 
 
 ApiParts = Annotated[Api, Depends(_api)]
 
 
 async def principal(request: Request) -> Principal:
-    """Who asks, once there is a turn for what is asked. Needs no other dependency: each costs every
-    request something, and this one is everywhere."""
+    """The caller of the request, once there is a turn for the route. Has no other dependency, since
+    each costs every request some time."""
     api: Api = request.app.state.api
     who = await api.authenticator.identify(request)
     request.state.turn = await api.turns.enter(request.scope["route"].work, who)
@@ -109,15 +110,25 @@ def only_reads(who: Principal) -> NotAllowed:
 
 
 def parse_id(text: str) -> UUID | None:
-    """Only the usual spelling: `UUID` itself takes several, and one thing has one address."""
+    """Accepts one spelling only: `UUID` accepts several, but a thing has one address."""
     return UUID(text) if _ID.fullmatch(text) else None
 
 
-async def _job_id(job_id: Annotated[str, Path(description="The job's id.")]) -> UUID:
-    parsed = parse_id(job_id)
-    if parsed is None:
-        raise no_such_job()
-    return parsed
+def id_in_path(
+    name: str, description: str, missing: Callable[[], PenstockError]
+) -> Callable[[str], Awaitable[UUID]]:
+    """A dependency: the id in the path. Another text is answered like an id that does not exist."""
+
+    # Not in the annotation, where FastAPI would not find the names of this function.
+    place = Path(alias=name, description=description)
+
+    async def read_id(text: str = place) -> UUID:
+        parsed = parse_id(text)
+        if parsed is None:
+            raise missing()
+        return parsed
+
+    return read_id
 
 
-JobId = Annotated[UUID, Depends(_job_id)]
+JobId = Annotated[UUID, Depends(id_in_path("job_id", "The job's id.", no_such_job))]

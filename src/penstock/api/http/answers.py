@@ -1,4 +1,4 @@
-"""JSON out, strict JSON in."""
+"""Write JSON, and read strict JSON."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from fastapi import Response
 from penstock.model.errors import BadInput
 
 Row = TypeVar("Row")
-# A NUL written as an escape, and not as the text of one: PostgreSQL's jsonb cannot hold it.
+# An escaped NUL character (not an escaped backslash before `u0000`): jsonb cannot store it.
 _ESCAPED_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
-# A profile of 2,000 columns with all that can be said of each has 14,000.
+# A profile of 2,000 columns with all possible options has 14,000 values.
 MOST_VALUES = 20_000
 
 
@@ -27,7 +27,7 @@ def answer(value: Any, status: int = 200, headers: Mapping[str, str] | None = No
 
 
 async def shaped(rows: Sequence[Row], shape: Callable[[Row], Any], at_once: int = 100) -> list[Any]:
-    """Rows of a long list as they are shown; other requests go on in between."""
+    """Rows of a long list as they are shown. Other requests run in between."""
     shown: list[Any] = []
     for first in range(0, len(rows), at_once):
         if first:
@@ -37,15 +37,15 @@ async def shaped(rows: Sequence[Row], shape: Callable[[Row], Any], at_once: int 
 
 
 def stored(text: str | None) -> orjson.Fragment | None:
-    """JSON from the database, passed on without being read."""
+    """JSON from the database, passed on without parsing."""
     return None if text is None else orjson.Fragment(text)
 
 
 def strict_json(raw: bytes, what: str) -> Any:
-    """JSON that means one thing only: no NaN, infinity, NUL, lone surrogate or doubled key, no
-    number that would be rounded on its way, and no nesting that only serves to harm."""
+    """Parse JSON without ambiguity: no NaN, infinity, NUL, lone surrogate or duplicate key, no
+    number that would be rounded, and no excessive nesting."""
     try:
-        # Written again, with room around it: the writer's bound on nesting is the lower one.
+        # Serialised again: the limit of the serialiser on nesting is the lower one.
         found = orjson.loads(raw)
         _check_size(found, what)
         orjson.dumps([[found]])
@@ -57,7 +57,7 @@ def strict_json(raw: bytes, what: str) -> Any:
 
 
 def _check_size(value: Any, what: str) -> None:
-    """Bounds what the steps after this one cost, whatever a body is made of."""
+    """Limits the cost of the following steps, whatever the body contains."""
     count, open_values = 1, [value]
     while open_values:
         one = open_values.pop()

@@ -1,4 +1,4 @@
-"""Request bodies, taken in pieces and within bounds of size and time."""
+"""Request bodies, read in pieces and with limits of size and time."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from penstock.model.errors import BadInput, TransientError
 
 Order = TypeVar("Order", bound=BaseModel)
 JSON_BYTES = 1024 * 1024
-# What a caller may send before it is known who it is.
+# Bytes that a client may send before it is authenticated.
 ANONYMOUS_BYTES = 4096
 LONGEST_FIELD = 100
-# A body has this long to begin, and then must come at this pace: a trickle holds things up for
-# everyone. Slower than any line people still use.
+# A body must begin within this time and then arrive at this pace: a slow body holds resources that
+# others need.
 PATIENCE_SECONDS = 30.0
 SLOWEST_BYTES_PER_SECOND = 1024
 
@@ -33,13 +33,13 @@ def content_type(request: Request) -> tuple[str, dict[bytes, bytes]]:
 
 
 def declared_length(request: Request) -> int:
-    """What the caller says; counting is what decides."""
+    """The length that the client declares; the counted bytes decide."""
     text = request.headers.get("content-length", "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else 0
 
 
 async def paced(request: Request) -> AsyncGenerator[bytes, None]:
-    """The body's pieces as they come; one that stops coming is given up."""
+    """The pieces of the body as they arrive; a body that stops arriving is refused."""
     began, received = time.monotonic(), 0
     stream = request.stream()
     while True:
@@ -64,7 +64,8 @@ async def paced(request: Request) -> AsyncGenerator[bytes, None]:
 
 
 def body_of(kind: type[BaseModel]) -> dict[str, Any]:
-    """What `order_of` reads, for the document: such a body is bounded as it comes in."""
+    """The body that `order_of` reads, for the OpenAPI document; such a body is limited while it is
+    read."""
     schema = kind.model_json_schema()
     content = {"application/json": {"schema": _inlined(schema, schema.pop("$defs", {}))}}
     return {"requestBody": {"content": content}}
@@ -89,7 +90,7 @@ def job_bodies(kind: type[BaseModel], *named: str) -> dict[str, Any]:
 
 
 def _inlined(schema: Any, known: dict[str, Any]) -> Any:
-    """References would lead to the document's own parts, where these are not."""
+    """Replaces references by their schemas, since these are not in the document."""
     if isinstance(schema, list):
         return [_inlined(part, known) for part in schema]
     if not isinstance(schema, dict):
@@ -101,14 +102,14 @@ def _inlined(schema: Any, known: dict[str, Any]) -> Any:
 
 
 async def order_of(request: Request, kind: type[Order], most_bytes: int = JSON_BYTES) -> Order:
-    """The body as what is asked for with it; no body asks for nothing in particular."""
+    """The body as a model; no body means the defaults."""
     body = await _whole(request, most_bytes)
     return strictly(kind, _object(body) if body.strip() else {})
 
 
 def strictly(kind: type[Order], given: dict[str, object]) -> Order:
-    """As the document has it: no number is a yes or a no, and no text a number."""
-    # Validation would collect each of them, which takes long for a body of nothing else.
+    """Validate as the document says: a number is no boolean, and a text no number."""
+    # Validation would collect each of them, which takes long for a body of many unknown fields.
     _refuse_unknown(kind, given)
     try:
         return kind.model_validate_json(orjson.dumps(given), strict=True)
@@ -135,7 +136,7 @@ async def json_object(request: Request, most_bytes: int = JSON_BYTES) -> dict[st
 
 
 async def read_bytes(request: Request, most_bytes: int = JSON_BYTES) -> bytes:
-    """The body as it came, for signatures."""
+    """The body as bytes, for signatures."""
     return await _whole(request, most_bytes)
 
 

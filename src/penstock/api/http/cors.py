@@ -1,4 +1,4 @@
-"""What pages of other origins may do, where the settings name any: all but use cookies."""
+"""What pages of other origins may do, if the settings name any: everything but use cookies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opaque places in a list: where a page ended, signed, and bound to the list it was a page of."""
+"""Signed, opaque cursors: where a page ended, valid only for the list that it belongs to."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import base64
 import binascii
 import hashlib
 import hmac
+from collections.abc import Sequence
 from contextvars import ContextVar
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 import orjson
@@ -20,12 +21,12 @@ from penstock.store import orphans
 _LONGEST = 512
 _SIGNATURE = 16
 MOST_ROWS = 2**31 - 1
-# The installation's, the same in all its processes; whoever answers a request has it at hand.
+# The key of the installation, the same in all its processes; set for each request.
 signing_key: ContextVar[bytes] = ContextVar("signing_key")
 
 
 async def signing(request: Request) -> None:
-    """A dependency of every route that may answer a page; asks the database once per process."""
+    """A dependency of every route that may return a page; reads the key once per process."""
     state = request.app.state
     if not hasattr(state, "signing_key"):
         async with state.api.runtime.db.acquire() as conn:
@@ -34,13 +35,29 @@ async def signing(request: Request) -> None:
 
 
 def to_cursor(list_of: str, *place: Any) -> str:
-    """``list_of`` says which list it is: the route, the job, the filters, the order."""
+    """``list_of`` identifies the list: route, job, filters and order."""
     raw = orjson.dumps(place)
     return base64.urlsafe_b64encode(_signature(list_of, raw) + raw).rstrip(b"=").decode()
 
 
+class _HasId(Protocol):
+    @property
+    def id(self) -> UUID: ...
+
+
+_Entry = TypeVar("_Entry", bound=_HasId)
+
+
+def cut_page(
+    list_of: str, found: Sequence[_Entry], size: int
+) -> tuple[Sequence[_Entry], str | None]:
+    """The page and the cursor after it; ``found`` has one more than the page if there are more."""
+    page = found[:size]
+    return page, to_cursor(list_of, str(page[-1].id)) if len(found) > len(page) else None
+
+
 def from_cursor(text: str, list_of: str, *kinds: type) -> list[Any]:
-    """The place, each part of its kind. What we did not sign is not even read."""
+    """The parts of a cursor, each with its type. A cursor with a wrong signature is not parsed."""
     if len(text) > _LONGEST:
         raise _invalid()
     try:
@@ -68,7 +85,7 @@ def _read(part: Any, kind: type) -> Any:
             return part
         if kind is datetime and isinstance(part, str):
             moment = datetime.fromisoformat(part)
-            # Far years pass the bounds of the database once the zone is taken off.
+            # Without its time zone, a time in a distant year may exceed the range of the database.
             if moment.tzinfo is not None and 1970 <= moment.year < 9999:
                 return moment
         if kind is str and isinstance(part, str) and "\0" not in part:

@@ -1,4 +1,4 @@
-"""Work that is worth doing only while its client waits for it."""
+"""Work that is useful only while its client waits for it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Answer = TypeVar("Answer")
 
 
 async def while_connected(request: Request, work: Coroutine[Any, Any, Answer]) -> Answer:
-    """Cancel the work when the client closes the connection, so that what it holds is free at once.
-    The body must have been read."""
+    """Cancel the work when the client closes the connection, so that its resources are free at
+    once. The body must have been read."""
     task = asyncio.create_task(metered(work))
     disconnected = asyncio.create_task(_disconnected(request))
     try:

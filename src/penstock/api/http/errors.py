@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 problems. One table says which status a code has."""
+"""Errors as RFC 9457 problems. One table maps codes to statuses."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from starlette.exceptions import HTTPException
 from penstock.engine.settle import TRANSIENT_DB_ERRORS
 from penstock.model.errors import BadInput, NotThere, PenstockError, TransientError, Unavailable
 from penstock.model.text.redaction import redacted, redacted_values
+from penstock.model.text.wrong_input import field_of, reasons_by_field
 from penstock.store.errors import DiskFullError
 
 STATUSES = {
@@ -67,7 +68,7 @@ STATUSES = {
     "STORAGE_FULL": 507,
     "STORAGE_QUOTA_EXCEEDED": 507,
 }
-# What else goes wrong is either the input's fault or may pass.
+# Other errors are caused by the input, or are temporary.
 _PERMANENT, _TRANSIENT = 422, 503
 _RETRY_SECONDS = 5
 MOST_PROBLEMS = 20
@@ -121,18 +122,12 @@ def _title(status: int) -> str:
 
 
 def invalid(problems: Sequence[Any]) -> BadInput:
-    """What pydantic says of a request, by its first problem; an unknown field is named first."""
-    shown = [
-        {
-            "field": ".".join(str(part) for part in one["loc"]),
-            # Ours already say what is wrong, and need no such introduction.
-            "message": str(one["msg"]).removeprefix("Value error, "),
-        }
-        for one in problems[:MOST_PROBLEMS]
-    ]
+    """The first problem that pydantic found in a request; unknown fields come first."""
     for one in problems:
         if one["type"] == "extra_forbidden":
-            return unknown_field(".".join(str(part) for part in one["loc"])[:300])
+            return unknown_field(field_of(one)[:300])
+    reasons = reasons_by_field(problems[:MOST_PROBLEMS])
+    shown = [{"field": field, "message": reason} for field, reason in reasons.items()]
     first = shown[0]
     where = f"{first['field']}: " if first["field"] else ""
     return BadInput("INVALID_PARAMETERS", f"{where}{first['message']}", problems=shown)
@@ -143,7 +138,7 @@ def unknown_field(name: str) -> BadInput:
 
 
 def handle_errors(app: FastAPI) -> None:
-    """What has a name is answered by it; what has none reaches the frame around the app."""
+    """Errors with a code become problems; the middleware handles all others."""
     app.add_exception_handler(PenstockError, _named)
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(HTTPException, _routing)
@@ -159,7 +154,7 @@ async def _named(request: Request, error: Exception) -> Response:
 
 async def _validation(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    # The first part of a location says where it was (query, path), which no caller wrote.
+    # The first part of a location (query, path) was not written by the client.
     return problem(request, invalid([{**one, "loc": one["loc"][1:]} for one in error.errors()]))
 
 
@@ -178,7 +173,7 @@ async def _routing(request: Request, error: Exception) -> Response:
 
 
 def _methods_at(request: Request) -> list[str]:
-    """All that the address knows: the router names only those of the first route there."""
+    """All methods of the address: the router names only those of the first matching route."""
     path, paths = request.scope["path"], request.app.openapi()["paths"]
     templates = [path] if path in paths else paths
     known = {

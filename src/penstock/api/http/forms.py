@@ -1,4 +1,4 @@
-"""Forms: small fields, and at most one file, which goes straight to the blobs."""
+"""Forms: small fields, and at most one file, which is streamed to the blob store."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class Form:
 async def received_form(
     request: Request, runtime: Runtime, allowed: frozenset[str]
 ) -> AsyncIterator[Form]:
-    """The form, for as long as it takes to accept it: an error in between leaves no file behind."""
+    """The form, until the request is accepted: after an error the file is deleted."""
     form = Form()
     try:
         await _read(request, runtime, allowed, form)
         yield form
     except BaseException as error:
-        # Of two with one key the other is about to keep these very bytes.
+        # Of two requests with the same key, the other one may be about to keep the same bytes.
         other_keeps_it = getattr(error, "code", "") == "IDEMPOTENCY_CONFLICT"
         if form.upload is not None and not other_keeps_it:
             await asyncio.shield(forget_upload(runtime, form.upload))
@@ -63,7 +63,7 @@ async def _read(request: Request, runtime: Runtime, allowed: frozenset[str], for
         if head.name == FILE:
             name = safe_name(head.filename)
             blob = await runtime.blobs.put(reader.data(), limit)
-            # Known before it is judged, so that a refusal removes it.
+            # Assigned before the checks, so that a refusal deletes the file.
             form.upload = Upload(new_id(), name, head.media_type, blob)
             kind = media_type_of(name, head.media_type, blob.head)
             form.upload = replace(form.upload, media_type=kind)
@@ -97,7 +97,7 @@ def _boundary(request: Request) -> bytes:
 
 
 def safe_name(raw: bytes | None) -> str:
-    """A file's name as people wrote it, which never becomes a path here, nor elsewhere."""
+    """The name of a file for display; it is never used as a path."""
     try:
         name = (raw or b"").decode()
     except UnicodeDecodeError:

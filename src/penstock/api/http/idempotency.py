@@ -1,4 +1,4 @@
-"""`Idempotency-Key`, for every call that makes something."""
+"""`Idempotency-Key`, for every request that creates something."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from penstock.store.database import Connection
 _KEY = re.compile(r"[\x20-\x7e]{1,255}")
 REPLAYED = {"Idempotency-Replayed": "true"}
 
-# In a route's signature, so that the document tells of it.
+# In a route's signature, so that the OpenAPI document contains it.
 IdempotencyKey = Annotated[
     str | None,
     Header(
@@ -50,8 +50,8 @@ async def once(
     meaning: Sequence[Any],
     act: Callable[[Connection], Awaitable[Response]],
 ) -> Response:
-    """What ``act`` answers, or what it answered when the same was asked for before. ``meaning``
-    tells this request from others under the same key."""
+    """The answer of ``act``, or the stored answer of an earlier request with the same key.
+    ``meaning`` distinguishes this request from others with that key."""
     return await _once(request, api, who, meaning, act, _Plain())
 
 
@@ -64,9 +64,9 @@ async def once_in_secret(
     *,
     private: Sequence[Any] = (),
 ) -> Response:
-    """The same for an answer that shows a secret: it is remembered sealed, so that whoever reads
-    the database learns nothing, and still repeated to the byte. ``private`` is what of the request
-    is a secret itself: a plain hash of a password would be as good as the password."""
+    """The same for an answer that contains a secret: it is stored encrypted and repeated byte by
+    byte. ``private`` are secrets of the request itself, which are not stored as a plain hash: the
+    hash of a password could be reversed by trying passwords."""
     key = idempotency_key(request) or ""
     keeps = _Sealed(api.runtime.sealer, f"idempotency:{who.org_id}:{who.user_id}:{key}", private)
     return await _once(request, api, who, meaning, act, keeps)

@@ -77,30 +77,31 @@ class Authenticator:
             buckets.take(caller, "Too many requests. Ask less often.")
 
     async def recognise(self, asked: HTTPConnection) -> Principal:
-        """Who it is by now that asked before: no request, and no use of a session."""
+        """The principal of an earlier caller by now. Counts as no request, and does not extend a
+        session."""
         return await self._find(asked, None)
 
     async def _find(self, asked: HTTPConnection, idle_seconds: float | None) -> Principal:
-        """One refusal for every reason: nothing sent, unknown, revoked, expired, disabled."""
+        """One error for every reason: no credentials, unknown, revoked, expired, disabled."""
         header = asked.headers.get("authorization")
         token = asked.cookies.get(COOKIE)
         if header is not None:
             return await self._by_key(asked, header)
         if token:
             return await self._by_session(asked, token, idle_seconds)
-        raise _nobody()
+        raise _not_authenticated()
 
     async def _by_key(self, asked: HTTPConnection, header: str) -> Principal:
         kind, _, key = header.partition(" ")
         if kind.lower() != "bearer" or not key.strip():
-            raise _nobody()
+            raise _not_authenticated()
         async with self._db.acquire() as conn:
             found = await principal_of(conn, key.strip())
         if found is None:
             self._wrong_keys.take(
                 network_of(address_of(asked)), "Too many requests with a wrong key."
             )
-            raise _nobody()
+            raise _not_authenticated()
         return found
 
     async def _by_session(
@@ -109,7 +110,7 @@ class Authenticator:
         async with self._db.acquire() as conn:
             found = await holder_of(conn, token, idle_seconds)
         if found is None:
-            raise _nobody()
+            raise _not_authenticated()
         if asked.scope["type"] == "websocket":
             _require_own_page(asked)
         elif asked.scope["method"] not in SAFE_METHODS:
@@ -124,13 +125,13 @@ class Authenticator:
 
 
 def _secret_of(asked: HTTPConnection) -> bytes:
-    """What the caller is known by, without keeping it."""
+    """Identifies the key or session without storing it."""
     sent = asked.headers.get("authorization") or asked.cookies.get(COOKIE) or ""
     return hashlib.sha256(sent.encode("utf-8", "surrogateescape")).digest()
 
 
 def csrf_token(session_token: str) -> str:
-    """Follows from the session's token, and does not lead back to it."""
+    """Derived from the token of the session, which cannot be derived from it."""
     digest = hmac.digest(session_token.encode(), b"penstock csrf", hashlib.sha256)
     return urlsafe_b64encode(digest).rstrip(b"=").decode()
 
@@ -144,13 +145,13 @@ def address_of(asked: HTTPConnection) -> str | None:
 
 
 def _require_own_page(asked: HTTPConnection) -> None:
-    """No token can be sent with a web socket, but the browser tells whose page opens it."""
+    """A web socket cannot carry the CSRF token, but the browser names the page that opens it."""
     origin = asked.headers.get("origin", "")
     if urlsplit(origin).netloc != asked.headers.get("host", ""):
         raise NotAllowed("CSRF_FAILED", "A web socket with a session must be opened by our page.")
 
 
-def _nobody() -> NotAllowed:
+def _not_authenticated() -> NotAllowed:
     return NotAllowed(
         "AUTHENTICATION_FAILED",
         "Sign in, or send a valid API key as `Authorization: Bearer <key>`.",

@@ -1,5 +1,5 @@
-"""Around every request: its id, the version it asks for, the headers that keep browsers safe, and a
-net for bugs."""
+"""Around every request: its id, the API version, security headers, and a handler for unexpected
+errors."""
 
 from __future__ import annotations
 
@@ -24,10 +24,17 @@ from penstock.api.http.versions import (
 from penstock.api.http.work import release_turn
 from penstock.model.errors import BadInput, NotThere, PermanentError, UnexpectedError
 from penstock.model.monitor.histogram import HistogramSet
-from penstock.model.monitor.traces import NoTraces, Traces
+from penstock.model.monitor.traces import (
+    JobTrace,
+    NoTraces,
+    TraceParent,
+    Traces,
+    continue_trace,
+    current_trace,
+)
 from penstock.model.ports import Log
 
-_JOB = re.compile(r"/api/jobs/([0-9a-f-]{36})")
+_JOB = re.compile(r"/api/(?:jobs|runs)/([0-9a-f-]{36})")
 _SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 SAFE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -65,6 +72,7 @@ class RequestMiddleware:
         given = headers.get("x-request-id", "")
         request_id = given if _SANE_ID.fullmatch(given) else uuid4().hex
         scope.setdefault("state", {})["request_id"] = request_id
+        continue_trace(TraceParent.parse(headers.get("traceparent")))
         started, status, began = False, 0, time.monotonic()
 
         async def framed(message: Message) -> None:
@@ -89,7 +97,7 @@ class RequestMiddleware:
                     "request failed", method=scope["method"], path=scope["path"], exc_info=True
                 )
                 if started:
-                    # Too late for an answer: cutting the connection tells that it is not whole.
+                    # The answer has begun: closing the connection shows that it is incomplete.
                     raise
                 bug = UnexpectedError(
                     "INTERNAL_ERROR",
@@ -105,11 +113,13 @@ class RequestMiddleware:
         created = _JOB.fullmatch(Headers(scope=message).get("location", ""))
         if created is not None and message["status"] < 300:
             now = time.time()
+            trace = JobTrace(UUID(created[1]), current_trace())
             told = {"method": scope["method"], "path": scope["path"], "status": message["status"]}
-            self._traces.request(UUID(created[1]), now - seconds, now, told)
+            self._traces.request(trace, now - seconds, now, told)
 
     def _observe(self, scope: Scope, status: int, seconds: float) -> None:
-        # By the pattern of the route, since addresses have no end; streams end when they are left.
+        # By the pattern of the route, since the number of addresses is unlimited; streams are left
+        # out.
         route = getattr(scope.get("route"), "path", "")
         labels = (scope["method"], route, f"{status // 100}xx")
         self._times.observe("api_request", labels, seconds)
@@ -128,8 +138,8 @@ class RequestMiddleware:
 
 
 def _check_address(scope: Scope) -> None:
-    """PostgreSQL holds no text with NUL in it, so that nothing can be found by one. And each
-    parameter costs as much as a field of a body, while there are never many."""
+    """Refuse NUL, which PostgreSQL cannot store in texts, and too many parameters, which cost as
+    much as fields of a body."""
     query: bytes = scope["query_string"]
     if "\0" in scope["path"]:
         raise NotThere("NOT_FOUND", "There is nothing at this address.")

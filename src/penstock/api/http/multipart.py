@@ -1,4 +1,4 @@
-"""multipart/form-data as it streams in: parts, their heads and their bytes, within bounds."""
+"""Parse multipart/form-data while it arrives: parts, headers and bytes, with limits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from penstock.model.errors import BadInput
 MOST_PARTS = 100
 MOST_HEADERS = 16
 HEADER_BYTES = 4096
-# Before the first boundary and after the last: nobody sends anything there for good reasons.
+# Before the first boundary and after the last: no known client sends much there.
 OUTSIDE_BYTES = 64 * 1024
 _END_OF_PART: Final = None
 
@@ -33,7 +33,7 @@ class PartHead:
 
 
 class PartReader:
-    """Pieces of a body in, parts out, never holding more than one piece."""
+    """Takes pieces of a body and returns parts; holds at most one piece."""
 
     def __init__(self, pieces: AsyncGenerator[bytes, None], boundary: bytes) -> None:
         self._pieces = pieces
@@ -84,14 +84,14 @@ class PartReader:
             yield piece
 
     async def _fill(self) -> bool:
-        """False once the body is over, which it may be only after its last boundary."""
+        """False at the end of the body, which is valid only after the last boundary."""
         while not self._events:
             piece = await anext(self._pieces, None)
             if piece is None:
                 if not self._ended:
                     raise bad_multipart("The body ends before its last boundary.")
                 return False
-            # In slices, so that a bound is noticed soon whatever size the server reads at once.
+            # In slices, so that a limit is noticed soon, whatever size the server reads at once.
             for start in range(0, len(piece), OUTSIDE_BYTES):
                 self._feed(piece[start : start + OUTSIDE_BYTES])
         return True

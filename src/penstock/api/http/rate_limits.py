@@ -1,4 +1,4 @@
-"""How often a caller may ask: token buckets in the memory of this process."""
+"""Rate limits of callers: token buckets in the memory of this process."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class _Bucket:
 
 
 class Buckets:
-    """One bucket per caller, filled at ``per_second`` up to ``burst``. Whoever was not seen for
-    longest is forgotten first, which at worst gives back a full bucket."""
+    """One bucket per caller, filled at ``per_second`` up to ``burst``. The callers
+    that were not seen for longest are forgotten first, which at worst gives back a full bucket."""
 
     def __init__(
         self, per_second: float, burst: float, clock: Callable[[], float] = time.monotonic
@@ -32,7 +32,7 @@ class Buckets:
         self._buckets: OrderedDict[Hashable, _Bucket] = OrderedDict()
 
     def wait_ms(self, caller: Hashable) -> int:
-        """Take one; 0, or how long until there is one to take."""
+        """Take a token and return 0, or return the time until there is one."""
         if self._per_second <= 0:
             return 0
         now = self._clock()

@@ -62,7 +62,7 @@ class Problem(Shape):
 
 
 def _as_number(given: Any) -> Any:
-    """A word or digits, as forms send them."""
+    """A name, or digits as forms send them."""
     number = given
     if isinstance(given, str):
         number = PRIORITIES.get(given, int(given) if _WHOLE.fullmatch(given) else None)
@@ -83,21 +83,21 @@ Priority = Annotated[
 
 
 def split_commas(given: Any) -> Any:
-    """`a,b` and `a&…=b` alike."""
+    """Accepts `a,b` and repeated parameters."""
     if not isinstance(given, list):
         return given
     return [word for text in given if isinstance(text, str) for word in text.split(",") if word]
 
 
 def _in_bounds(moment: datetime) -> datetime:
-    """Years the database can hold, whatever the zone."""
+    """Years that the database can store, in every time zone."""
     if not 1970 <= moment.year < 9000:
         raise PydanticCustomError("moment", "use a year from 1970 to 8999")
     return moment
 
 
 def _written(given: Any) -> Any:
-    """JSON writes times as texts, which strict bodies take for nothing else."""
+    """JSON has times as texts, and strict validation would refuse texts."""
     try:
         return datetime.fromisoformat(given) if isinstance(given, str) else given
     except ValueError:

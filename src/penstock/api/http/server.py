@@ -1,5 +1,4 @@
-"""The application on a port: requests whose head is too large or too slow are refused before there
-is anything to answer them with."""
+"""The application on a port. Requests with too large or too slow headers are refused early."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ HEAD_BYTES = 64 * 1024
 MESSAGE_BYTES = 16 * 1024
 _MESSAGES_WAITING = 4
 HEAD_SECONDS = 15.0
-# Whoever is refused in the middle of sending reads the answer only if we go on listening.
+# A client that is refused while it sends reads the answer only if we continue to read.
 _SECONDS_TO_HEAR = 2.0
 
 
@@ -43,7 +42,7 @@ def server_config(app: Any, settings: Settings, **more: Any) -> uvicorn.Config:
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """One connection. The parser itself gathers a head of any size, for any time."""
+    """One connection. The parser itself accepts headers of any size, for any time."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -87,7 +86,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_response_complete(self) -> None:
-        """The rest of a stranger's body is not waited for: uvicorn would read it to its end."""
+        """Do not read the rest of a body after an early answer, as uvicorn would."""
         unread = self.cycle is not None and self.cycle.more_body
         if not unread or self.scope.get("state", {}).get(KNOWN_CALLER):
             super().on_response_complete()
@@ -111,7 +110,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _give_up(self) -> None:
         if self.cycle is not None and not self.cycle.response_complete:
-            # The answer to the request before is still on its way.
+            # The previous answer is still being sent.
             self._too_slow = self.loop.call_later(HEAD_SECONDS, self._give_up)
         elif not self.transport.is_closing():
             self._refuse(_HEAD_TOO_SLOW)

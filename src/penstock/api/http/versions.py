@@ -1,4 +1,4 @@
-"""Versions of the API are dates. A caller may pin one; what would break it is another."""
+"""API versions are dates. A client may pin one; a breaking change gets a new one."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pydantic.alias_generators import to_camel
 from penstock.model.errors import BadInput
 
 HEADER = "Penstock-Version"
-# The first is what a request without the header gets.
+# The first is the default, without the header.
 VERSIONS = ("2026-11-01",)
 CURRENT = VERSIONS[0]
 
 
 def version_of(given: str | None) -> str:
-    """The version a request is answered in."""
+    """The version in which a request is answered."""
     if given is None:
         return CURRENT
     if given not in VERSIONS:
@@ -34,14 +34,14 @@ def version_of(given: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Deprecation:
-    """A call that will go: since when that is known, when it goes, and what to call instead."""
+    """A deprecated call: since when, when it will be removed, and its replacement."""
 
     since: date
     sunset: date
     instead: str
 
     def headers(self) -> dict[str, str]:
-        """As RFC 9745 and RFC 8594 say it."""
+        """The headers of RFC 9745 and RFC 8594."""
         return {
             "Deprecation": f"@{_midnight(self.since).timestamp():.0f}",
             "Sunset": format_datetime(_midnight(self.sunset), usegmt=True),
@@ -54,7 +54,7 @@ def _midnight(day: date) -> datetime:
 
 
 def operation_id(route: Any) -> str:
-    """What the document calls a route: its function's name."""
+    """The id of a route in the OpenAPI document: the name of its function."""
     return to_camel(route.name)
 
 

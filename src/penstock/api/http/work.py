@@ -17,7 +17,7 @@ from penstock.guards.disk import DiskReserve
 from penstock.settings import Settings
 from penstock.store.accounts.accounts import Principal
 
-# Answered without knowing the caller; each of them bounds itself.
+# Answered without authentication; each has limits of its own.
 OPEN = "open"
 LIGHT, SEARCH, UPLOAD, CHANGE = "light", "search", "upload", "change"
 PREVIEW, PICTURE, EXPORT, STREAM, KICKOFF = "preview", "picture", "export", "stream", "kickoff"
@@ -46,6 +46,7 @@ ROUTES: Mapping[str, str] = {
             PUT /api/export-templates/{name} · DELETE /api/export-templates/{name}
             GET /api/jobs/{job_id}/events · GET /api/events
             GET /api/products/{product_id} · GET /api/products/{product_id}/history
+            GET /api/products/{product_id}/prices · PATCH /api/products/{product_id}
             GET /api/dead-letters/groups · GET /api/dead-letters/{letter_id}
             POST /api/dead-letters/{letter_id}/discard
             GET /api/bulk · GET /api/bulk/{operation_id} · POST /api/bulk/{operation_id}/abort
@@ -106,10 +107,13 @@ ROUTES: Mapping[str, str] = {
             POST /api/runs/preview · GET /api/pages · GET /api/pages/{page_id}
             GET /api/pages/{page_id}/versions/{version}/raw · GET /api/files/{file_id}/content
             GET /api/postings · GET /api/postings/{posting_id}
+            DELETE /api/pages/{page_id} · DELETE /api/postings/{posting_id}
             GET /api/jobs · GET /api/jobs/{job_id}/items · GET /api/pending · GET /api/products
+            GET /api/jobs/{job_id}/column-values
             GET /api/dead-letters · GET /api/jobs/{job_id}/pending
             GET /api/jobs/{job_id}/timeline · GET /api/jobs/{job_id}/held
-            GET /api/jobs/{job_id}/unread-values
+            GET /api/jobs/{job_id}/unread-values · GET /api/jobs/{job_id}/links
+            GET /api/product-links · GET /api/products/filters
         """,
         UPLOAD: """
             POST /api/products/import · POST /api/runs · POST /api/research
@@ -126,6 +130,8 @@ ROUTES: Mapping[str, str] = {
             POST /api/dead-letters/discard
             POST /api/bulk · POST /api/products/import/retry-failed · POST /api/retention/prune
             POST /api/jobs/retry-failed
+            POST /api/jobs/{job_id}/links · POST /api/product-links
+            POST /api/products/{product_id}/edits/{edit_id}/undo
         """,
         PICTURE: "GET /api/products/{product_id}/images/{place}",
         EXPORT: """
@@ -165,13 +171,13 @@ def work_kinds(settings: Settings) -> dict[str, Work]:
 
 
 def name_of_route(methods: Iterable[str], path: str) -> str:
-    """As `ROUTES` writes it; what answers to GET answers to HEAD, too."""
+    """The name in `ROUTES`; a HEAD request has the name of GET."""
     names = sorted(set(methods))
     return f"{'GET' if 'GET' in names else names[0]} {path}"
 
 
 class Turns:
-    """The gate of this process, asked by the name of the work."""
+    """The concurrency gate of this process, by the name of the work."""
 
     def __init__(self, settings: Settings) -> None:
         self.gate = ConcurrencyGate()
@@ -199,7 +205,7 @@ class Turns:
 
 
 def release_turn(state: Mapping[str, Any]) -> None:
-    """Give back what this request holds."""
+    """Release the turn of this request."""
     turn: Turn | None = state.get("turn")
     if turn is not None:
         turn.release()

@@ -63,9 +63,9 @@ OperationId = Annotated[UUID, Depends(_operation_id)]
 async def start_operation(
     request: Request, api: ApiParts, who: Writer, _: IdempotencyKey = None
 ) -> Response:
-    """One action on all jobs that match and that you may change, made before this request. It goes
-    on in the background, job by job; what is in no state for the action is left out. With `dryRun`
-    the jobs are only counted."""
+    """Apply one action to all matching jobs that you may change and that were created before this
+    request. It runs in the background, job by job; jobs to whose state it does not apply are left
+    out. With `dryRun` the jobs are only counted."""
     order = await order_of(request, BulkOrder)
     params = _params(order)
     wanted = order.filter.wanted()
@@ -99,13 +99,13 @@ async def list_operations(
     async with api.db.scoped(who.scope, readonly=True) as conn:
         rows = await store.list_operations(conn, after, query.page_size + 1)
     page = rows[: query.page_size]
-    following = to_cursor("bulk", str(page[-1]["id"])) if len(rows) > len(page) else None
+    following = to_cursor("bulk", str(page[-1].id)) if len(rows) > len(page) else None
     return answer({"items": [bulk.shape_of(row) for row in page], "next": following})
 
 
 @router.get("/bulk/{operation_id}", summary="Show an operation", responses=_ONE)
 async def show_operation(api: ApiParts, who: Reader, operation_id: OperationId) -> Response:
-    """How far it is, and what became of the jobs."""
+    """The progress of an operation, and the results of its jobs."""
     return answer(await _load(api, who, operation_id))
 
 
@@ -113,7 +113,8 @@ async def show_operation(api: ApiParts, who: Reader, operation_id: OperationId) 
 async def abort_operation(
     request: Request, api: ApiParts, who: Writer, operation_id: OperationId
 ) -> Response:
-    """It stops before the next job; what is changed stays so. Twice is the same as once."""
+    """Stop before the next job; what was changed stays changed. Repeating this has no further
+    effect."""
     before = await _load(api, who, operation_id)
     async with api.db.scoped(who.scope) as conn:
         aborted = await bulk.abort(conn, who, operation_id, address_of(request))
@@ -162,7 +163,7 @@ async def _retry_failed(
 
 
 def _params(order: BulkOrder) -> dict[str, Any]:
-    """The action's parameters, as they will be read when it runs."""
+    """The parameters of the action, as they are stored."""
     try:
         params = PARAMS[order.action].model_validate(order.params)
     except ValidationError as error:
@@ -178,7 +179,7 @@ async def _org_id(conn: Connection, who: Principal, org: str | None) -> int | No
         return None
     if who.role != "admin":
         raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Only admins choose jobs by their org.")
-    return int((await accounts.find_org(conn, org))["id"])
+    return int((await accounts.find_org(conn, org)).id)
 
 
 async def _load(api: Api, who: Principal, operation_id: UUID) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A job once more: the same work as a new job."""
+"""Clone a job: the same work as a new job."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ async def clone_job(
     job_id: JobId,
     _: IdempotencyKey = None,
 ) -> Response:
-    """The same pipeline, config, file and name as a new job of yours, in whatever state the old one
-    is. The body may be left out."""
+    """Create a job with the same pipeline, config, file and name, whatever state the old job is in.
+    The body is optional."""
     key = idempotency_key(request)
     asked = await order_of(request, CloneOrder)
     copy = Copy(asked.priority, asked.config, address_of(request), key)

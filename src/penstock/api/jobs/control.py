@@ -29,7 +29,7 @@ _REPROCESS_SECONDS = 1.0
 
 @router.post("/jobs/{job_id}/pause", summary="Pause a job", responses=_ONE_JOB)
 async def pause_job(request: Request, api: ApiParts, who: Writer, job_id: JobId) -> Response:
-    """What runs is finished; nothing more starts. A job that is paused already stays paused."""
+    """Running items are finished; no more start. A paused job stays paused."""
     return await _change(request, api, who, job_id, BulkAction.PAUSE)
 
 
@@ -41,7 +41,7 @@ async def resume_job(request: Request, api: ApiParts, who: Writer, job_id: JobId
 
 @router.post("/jobs/{job_id}/cancel", summary="Cancel a job", responses=_ONE_JOB)
 async def cancel_job(request: Request, api: ApiParts, who: Writer, job_id: JobId) -> Response:
-    """From this answer on no item starts. Open items become SKIPPED, results stay."""
+    """After this answer no item starts. Open items become SKIPPED; results stay."""
     return await _change(request, api, who, job_id, BulkAction.CANCEL)
 
 
@@ -52,7 +52,8 @@ async def cancel_job(request: Request, api: ApiParts, who: Writer, job_id: JobId
     openapi_extra=body_of(PriorityOrder),
 )
 async def set_priority(request: Request, api: ApiParts, who: Writer, job_id: JobId) -> Response:
-    """Among the jobs of its org, from the next claim on; what runs is finished."""
+    """The priority among the jobs of its org, from the next claim on. Running items are
+    finished."""
     order = await order_of(request, PriorityOrder)
     return await _change(request, api, who, job_id, BulkAction.PRIORITY, order.priority)
 
@@ -64,10 +65,10 @@ async def set_priority(request: Request, api: ApiParts, who: Writer, job_id: Job
     openapi_extra=body_of(ReprocessOrder),
 )
 async def reprocess(request: Request, api: ApiParts, who: Writer, job_id: JobId) -> Response:
-    """As a new generation, each in the stage in which it ended. A job that ended is queued again;
-    one that failed or was cancelled goes on with all that was left undone. With `accept`, rows
-    that were held back as a question are written. Of a large job the answer is 202, and
-    `operationId` goes on."""
+    """Run ended items again, as a new generation, each in the stage in which it ended. A job that
+    ended is queued again; one that failed or was cancelled continues with everything that is not
+    done. With `accept`, rows that were held back are written. For a large job the answer is 202,
+    and the operation `operationId` continues."""
     selection = (await order_of(request, ReprocessOrder)).selection()
     async with api.db.scoped(who.scope) as conn:
         await get_job(conn, job_id)
@@ -83,7 +84,8 @@ async def reprocess(request: Request, api: ApiParts, who: Writer, job_id: JobId)
         shown = await load_job_shape(api.runtime, conn, job_id)
         if made.operation_id is not None:
             operation = await store.get(conn, made.operation_id)
-            items, left_out = operation["items"], operation["items_left_out"]
+            assert operation is not None
+            items, left_out = operation.items, operation.items_left_out
     body = {"reprocessed": items, "leftOut": left_out, "job": shown}
     if made.operation_id is not None:
         body["operationId"] = str(made.operation_id)

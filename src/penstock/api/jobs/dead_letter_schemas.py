@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from penstock.api.http.answers import stored
 from penstock.api.http.schemas import Moment, Shape, split_commas
 from penstock.app.dead_letters import Done
-from penstock.store.jobs.dead_letters import Matching
+from penstock.store.jobs.dead_letters import LetterDetails, LetterGroup, LetterRow, Matching
 
 LetterState = Literal["open", "reprocessed", "discarded"]
 _PLAIN = r"^[^\x00-\x1f\x7f]*$"
@@ -129,49 +129,49 @@ class BulkDiscardOrder(BulkReprocessOrder):
     reason: str = Field(min_length=1, max_length=500, pattern=_PLAIN)
 
 
-def letter_shape(row: Any) -> dict[str, Any]:
+def letter_shape(row: LetterRow) -> dict[str, Any]:
     return {
-        "id": str(row["id"]),
-        "state": row["state"],
-        "jobId": str(row["job_id"]),
-        "rowNo": row["row_no"],
-        "org": row["org"],
-        "userId": row["user_id"],
-        "pipeline": row["pipeline"],
-        "name": row["name"],
-        "fileId": None if row["file_id"] is None else str(row["file_id"]),
-        "priority": row["priority"],
-        "attempts": row["attempts"],
-        "code": row["code"],
-        "message": row["message"],
-        "signature": row["signature"],
-        "firstFailedAt": row["first_failed_at"],
-        "lastFailedAt": row["last_failed_at"],
-        "newJobId": None if row["new_job_id"] is None else str(row["new_job_id"]),
-        "reason": row["reason"],
-        "closedBy": row["closed_by"],
-        "closedAt": row["closed_at"],
+        "id": str(row.id),
+        "state": row.state,
+        "jobId": str(row.job_id),
+        "rowNo": row.row_no,
+        "org": row.org,
+        "userId": row.user_id,
+        "pipeline": row.pipeline,
+        "name": row.name,
+        "fileId": None if row.file_id is None else str(row.file_id),
+        "priority": row.priority,
+        "attempts": row.attempts,
+        "code": row.code,
+        "message": row.message,
+        "signature": row.signature,
+        "firstFailedAt": row.first_failed_at,
+        "lastFailedAt": row.last_failed_at,
+        "newJobId": None if row.new_job_id is None else str(row.new_job_id),
+        "reason": row.reason,
+        "closedBy": row.closed_by,
+        "closedAt": row.closed_at,
     }
 
 
-def full_letter_shape(row: Any, trace: str | None) -> dict[str, Any]:
+def full_letter_shape(row: LetterDetails, trace: str | None) -> dict[str, Any]:
     return letter_shape(row) | {
-        "config": stored(row["config"]),
-        "details": stored(row["details"]),
+        "config": stored(row.config),
+        "details": stored(row.details),
         "trace": trace,
     }
 
 
-def group_shape(row: Any) -> dict[str, Any]:
+def group_shape(row: LetterGroup) -> dict[str, Any]:
     return {
-        "signature": row["signature"],
-        "pipeline": row["pipeline"],
-        "code": row["code"],
-        "message": row["message"],
-        "count": row["open"],
-        "firstFailedAt": row["first_failed_at"],
-        "lastFailedAt": row["last_failed_at"],
-        "newestLetterId": str(row["newest"]),
+        "signature": row.signature,
+        "pipeline": row.pipeline,
+        "code": row.code,
+        "message": row.message,
+        "count": row.open,
+        "firstFailedAt": row.first_failed_at,
+        "lastFailedAt": row.last_failed_at,
+        "newestLetterId": str(row.newest),
     }
 
 

@@ -1,4 +1,4 @@
-"""Dead letters: looking at what failed for good, running it again, discarding it."""
+"""Dead letters: list what failed for good, reprocess it, or discard it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
 from penstock.api.files.job_requests import receipt_answer
-from penstock.api.http.access import Api, ApiParts, Reader, Writer, caller_of, parse_id
+from penstock.api.http.access import Api, ApiParts, Reader, Writer, caller_of, id_in_path
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import body_of, order_of
 from penstock.api.http.cursors import from_cursor, to_cursor
@@ -42,21 +42,16 @@ router = APIRouter(tags=["dead letters"])
 _BULK: dict[int | str, dict[str, Any]] = {200: {"model": BulkLetters}}
 
 
-async def _letter_id(letter_id: Annotated[str, Path(description="The dead letter's id.")]) -> UUID:
-    parsed = parse_id(letter_id)
-    if parsed is None:
-        raise engine.no_such_letter()
-    return parsed
-
-
-LetterId = Annotated[UUID, Depends(_letter_id)]
+LetterId = Annotated[
+    UUID, Depends(id_in_path("letter_id", "The dead letter's id.", engine.no_such_letter))
+]
 
 
 @router.get("/dead-letters", summary="List dead letters", responses={200: {"model": LetterPage}})
 async def list_letters(
     api: ApiParts, who: Reader, query: Annotated[LettersQuery, Query()]
 ) -> Response:
-    """What failed for good, newest first."""
+    """Jobs that failed for good, newest first."""
     which, states = query.matching(), sorted(set(query.state))
     this_list = f"letters {states} {which}"
     async with api.db.scoped(who.scope, readonly=True) as conn:
@@ -66,7 +61,7 @@ async def list_letters(
     page = rows[: query.page_size]
     following = None
     if len(rows) > len(page):
-        following = to_cursor(this_list, page[-1]["last_failed_at"], str(page[-1]["id"]))
+        following = to_cursor(this_list, page[-1].last_failed_at, str(page[-1].id))
     return answer({"items": [letter_shape(row) for row in page], "next": following})
 
 
@@ -76,8 +71,8 @@ async def list_letters(
 async def list_groups(
     api: ApiParts, who: Reader, query: Annotated[GroupsQuery, Query()]
 ) -> Response:
-    """Open letters by what they have in common, in the order of their signatures. The counts are
-    kept, so that this costs the same however many letters there are."""
+    """Open letters by signature: failures with the same cause. The cost does not depend on the
+    number of letters."""
     after = None
     if query.after:
         [after] = from_cursor(query.after, "letter groups", str)
@@ -86,7 +81,7 @@ async def list_groups(
     page = rows[: query.page_size]
     following = None
     if len(rows) > len(page):
-        following = to_cursor("letter groups", page[-1]["signature"])
+        following = to_cursor("letter groups", page[-1].signature)
     return answer({"items": [group_shape(row) for row in page], "next": following})
 
 
@@ -134,7 +129,7 @@ async def discard_letters(request: Request, api: ApiParts, who: Writer) -> Respo
     responses={200: {"model": FullLetter}},
 )
 async def show_letter(api: ApiParts, who: Reader, letter_id: LetterId) -> Response:
-    """One letter with all that is known; the stack trace for admins only."""
+    """One letter with all details; the stack trace for admins only."""
     return answer(await _shown(api, who, letter_id))
 
 
@@ -147,7 +142,8 @@ async def show_letter(api: ApiParts, who: Reader, letter_id: LetterId) -> Respon
 async def reprocess_letter(
     request: Request, api: ApiParts, who: Writer, letter_id: LetterId, _: IdempotencyKey = None
 ) -> Response:
-    """As a new job of the same user, at priority 10. A letter is run again once."""
+    """Run the job again as a new job of the same user, at priority 10. A letter can be reprocessed
+    once."""
     caller = caller_of(request, who)
     lanes: list[str] = []
 
@@ -171,7 +167,7 @@ async def reprocess_letter(
 async def discard_letter(
     request: Request, api: ApiParts, who: Writer, letter_id: LetterId
 ) -> Response:
-    """It stays to be read until its time is up, and is never run again."""
+    """The letter can be read until it expires, and is never reprocessed."""
     order = await order_of(request, DiscardOrder)
     async with api.db.scoped(who.scope) as conn:
         await engine.discard(conn, caller_of(request, who), letter_id, order.reason)

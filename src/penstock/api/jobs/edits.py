@@ -1,4 +1,4 @@
-"""Editing many rows of a job, and undoing edits."""
+"""Edit many rows of a job, and undo edits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from penstock.store.accounts.accounts import Principal
 from penstock.store.jobs import edits as store
 
 router = APIRouter(tags=["items"])
-# A small edit is through when the answer comes.
+# A small edit is finished before the answer.
 _SECONDS = 1.0
 _MOST_LISTED = 50
 _STARTED: dict[int | str, dict[str, Any]] = {
@@ -63,7 +63,7 @@ async def edit_items(request: Request, api: ApiParts, who: Writer, job_id: JobId
 
 @router.get("/jobs/{job_id}/edits", summary="List edits", responses={200: {"model": EditList}})
 async def list_edits(api: ApiParts, who: Reader, job_id: JobId) -> Response:
-    """The last edits of rows of the job, single ones too."""
+    """The last edits of rows of the job, including edits of single rows."""
     async with api.db.scoped(who.scope, readonly=True) as conn:
         await get_job(conn, job_id)
         found = await store.list_edits(conn, job_id, _MOST_LISTED)

@@ -1,4 +1,4 @@
-"""Extraction jobs under the address and in the words they had before there were other pipelines."""
+"""Extraction jobs under the older address, with the older field names."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from penstock.api.jobs.schemas import Receipt
 from penstock.api.jobs.shapes import job_shape
 from penstock.app.job_control import get_job, no_such_job
 from penstock.store.database import from_json
+from penstock.store.jobs.job_rows import JobRow
 
 router = APIRouter(prefix="/extraction", tags=["extraction"])
 _STATUSES = {
@@ -44,17 +45,17 @@ async def create_extraction_job(
     responses={200: {"model": ExtractionJob}},
 )
 async def show_extraction_job(api: ApiParts, who: Reader, job_id: JobId) -> Response:
-    """The job with its progress. `GET /api/jobs/{id}` tells more."""
+    """The job with its progress. `GET /api/jobs/{id}` shows more."""
     async with api.db.scoped(who.scope, readonly=True) as conn:
         row = await get_job(conn, job_id)
-    if row["pipeline"] != "extraction":
+    if row.pipeline != "extraction":
         raise no_such_job()
     return answer(_shape(row))
 
 
-def _shape(row: Any) -> dict[str, Any]:
+def _shape(row: JobRow) -> dict[str, Any]:
     job = job_shape(row)
-    progress, failed = job["progress"], from_json(row["last_error"])
+    progress, failed = job["progress"], from_json(row.last_error)
     status = _STATUSES[job["state"]]
     return {
         "jobId": job["id"],

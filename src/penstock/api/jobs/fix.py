@@ -1,4 +1,4 @@
-"""Correcting rows, and remapping a job."""
+"""Correct rows, and remap a job."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ async def fix_item(
     job_id: JobId,
     item: ItemName,
 ) -> Response:
-    """Write cells as they should have been, and run the row again from the start; with it the rows
-    that share a name with it (SKU, parent …), before or after: which of them is the duplicate may
-    be another matter now. What it was before is kept in the audit."""
+    """Change cells of a row and run it again from the start, together with the rows that share a
+    name with it (SKU, parent …) before or after the change: another of them may now be the
+    duplicate. The old cells are in the audit log."""
     order = await order_of(request, FixOrder)
     row_no = row_no_of(job_id, item)
     async with api.db.scoped(who.scope, readonly=True) as conn:
@@ -65,8 +65,8 @@ async def fix_item(
     openapi_extra=body_of(RemapOrder),
 )
 async def remap_job(request: Request, api: ApiParts, who: Writer, job_id: JobId) -> Response:
-    """The same rows with other options: mapping, profile, decimal style, intent … Nothing is sent
-    again; every row runs again from the start."""
+    """Run the same rows with other options: mapping, profile, decimal style, intent … The file is
+    not sent again; every row runs from the start."""
     order = await order_of(request, RemapOrder)
     async with api.db.scoped(who.scope) as conn:
         await get_job(conn, job_id)
@@ -85,7 +85,7 @@ def row_no_of(job_id: UUID, item: str) -> int:
 async def reprocessed_answer(
     api: Api, who: Principal, job_id: UUID, made: bulk.Reprocessed
 ) -> Response:
-    """The job that goes on, once a worker was told of it."""
+    """The job that runs again, after a worker was woken."""
     if made.lane is not None:
         await api.runtime.broker.send(Ticket(made.lane))
     async with api.db.scoped(who.scope, readonly=True) as conn:

@@ -13,6 +13,7 @@ from structlog.contextvars import bound_contextvars
 from penstock.api.http.access import ApiParts, JobId, Reader
 from penstock.api.http.answers import answer, shaped
 from penstock.api.http.cursors import from_cursor, to_cursor
+from penstock.api.jobs.column_values import by_value
 from penstock.api.jobs.schemas import ItemPage, ItemsQuery
 from penstock.api.jobs.shapes import item_context, item_shape
 from penstock.app.job_control import no_such_job
@@ -30,9 +31,11 @@ _MOST_HITS = 100
 async def list_items(
     api: ApiParts, who: Reader, job_id: JobId, query: Annotated[ItemsQuery, Query()]
 ) -> Response:
-    """In the order of rows, or of changes for what is open or ended with a problem. A search ends a
-    page early, perhaps with nothing on it: go on while there is a `next`."""
+    """In row order; open items and items with problems in the order of their last change. A search
+    may end a page early, even without items: continue while there is a `next`."""
     wanted, size = wanted_of(query), query.page_size
+    if query.sort in ("value", "-value"):
+        return await by_value(api, who, job_id, query, wanted)
     if wanted.text is not None:
         size = min(size, _MOST_HITS)
     this_list = list_of(job_id, wanted)
@@ -47,7 +50,7 @@ async def list_items(
             if not _wants_steps(query):
                 first = await first_result(api.runtime, conn, job_id, job)
                 after = _not_before(after, wanted, first)
-            page = await items.page(conn, job_id, job["total"], wanted, after, size)
+            page = await items.page(conn, job_id, job.total, wanted, after, size)
             if not _wants_steps(query) and wanted.down:
                 page = _without_steps(page, first)
     context = item_context(api.runtime, job)
@@ -61,7 +64,7 @@ def _wants_steps(query: ItemsQuery) -> bool:
 
 
 def _not_before(after: Key, wanted: ItemFilter, first: int) -> Key:
-    """Where the list begins, without the rows before the first result."""
+    """Where the list begins, after the rows before the first result."""
     if wanted.down or after.row_no >= first - 1:
         return after
     return Key(after.updated_at, first - 1)
@@ -74,7 +77,7 @@ def _without_steps(page: Page, first: int) -> Page:
 
 
 def list_of(job_id: UUID, wanted: ItemFilter) -> str:
-    """What a cursor is bound to."""
+    """The list that a cursor belongs to."""
     order = "-" * wanted.down + ("updated" if wanted.by_age else "row")
     finer = [wanted.code, wanted.problem, wanted.text, str(wanted.since), str(wanted.until)]
     return f"items {job_id} {order} {sorted(wanted.statuses)} {finer}"
@@ -102,7 +105,7 @@ def wanted_of(query: ItemsQuery) -> ItemFilter:
         statuses=statuses,
         code=query.code or None,
         problem=query.problem or None,
-        # As it stands in the stored JSON, where quotes are escaped.
+        # As in the stored JSON, where quotes are escaped.
         text=orjson.dumps(query.q.lower()).decode()[1:-1] if query.q else None,
         since=query.since,
         until=query.until,

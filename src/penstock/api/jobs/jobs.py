@@ -1,4 +1,4 @@
-"""Jobs: asking for one, and looking at them."""
+"""Create, preview, list and show jobs."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ async def create_job(
     who: Writer,
     _: IdempotencyKey = None,
 ) -> Response:
-    """As a form with the file itself, or as JSON with the id of one uploaded before, a URL it is
-    fetched from, or its path on the server, where that is open to you. Nothing
-    that was accepted is lost, and nothing of what was refused stays."""
+    """As a form with the file, or as JSON with the id of an uploaded file, a URL to fetch, or a
+    path on the server, if you may use it. An accepted job is never lost, and a refused one leaves
+    nothing behind."""
     return receipt_answer(await accept(request, api, who))
 
 
@@ -48,15 +48,15 @@ async def create_job(
     openapi_extra=job_bodies(JobOrder, "fileId", "fileIds", "path", "url"),
 )
 async def preview_job(request: Request, api: ApiParts, who: Writer) -> Response:
-    """What was detected, what each column means, the first 200 rows as they would come out, and
-    what is wrong with them. Nothing is written; `fileId` serves to create the job afterwards."""
+    """The detected format, the meaning of each column, the first 200 rows as they would come out,
+    and their problems. Nothing is written; `fileId` can be used to create the job."""
     return answer(await look_into(request, api, who))
 
 
 @router.get("/jobs", summary="List jobs", responses={200: {"model": JobPage}})
 async def list_jobs(api: ApiParts, who: Reader, query: Annotated[JobsQuery, Query()]) -> Response:
-    """Newest first: your own, your org's where it shares them, every org's for an admin. A page
-    that takes long ends early, perhaps with nothing on it: go on while there is a `next`."""
+    """Newest first: your own jobs, those of your org if it shares them, those of all orgs for an
+    admin. A slow page may end early, even without jobs: continue while there is a `next`."""
     wanted = Listed(
         states=sorted(query.state) or None,
         not_states=sorted(query.not_state) or None,

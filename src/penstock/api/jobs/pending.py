@@ -1,4 +1,4 @@
-"""Open rows of all one's jobs in one list, where the installation shows it."""
+"""Open rows of all jobs of a user in one list, if the installation allows it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -29,7 +30,7 @@ from penstock.store.accounts.accounts import Principal
 from penstock.store.database import Connection, from_json
 from penstock.store.jobs import jobs, pending
 from penstock.store.jobs.items import OPEN
-from penstock.store.jobs.pending import START, OpenRowCursor, OpenRowFilter
+from penstock.store.jobs.pending import START, OpenRow, OpenRowCursor, OpenRowFilter
 
 router = APIRouter(tags=["pending"])
 _log = get_logger("penstock.api")
@@ -72,7 +73,7 @@ class PendingRow(Shape):
 
 
 class OpenCounts(Shape):
-    """By the counters that jobs keep; nothing is counted for it."""
+    """From the counters of the jobs."""
 
     pending: int
     processing: int
@@ -113,6 +114,14 @@ class JobPendingQuery(Shape):
     after: str = Field("", description="`next` of the page before.")
 
 
+class JobPendingSearch(JobPendingQuery):
+    q: str = Field(
+        "", max_length=200,
+        description="Text in title, brand or SKU of the row, capitals or not, or the row's number."
+        " A page may then have few rows, or none, and still a `next`.",
+    )  # fmt: skip
+
+
 class PendingQuery(OpenFilter, JobPendingQuery):
     pass
 
@@ -144,8 +153,8 @@ class Retried(Shape):
 async def list_pending(
     api: ApiParts, who: Reader, query: Annotated[PendingQuery, Query()]
 ) -> Response:
-    """What waits and runs, of all your jobs (of everybody's, for an admin who asks for it), longest
-    untouched first. Only where `PENSTOCK_GLOBAL_PENDING` is on."""
+    """Rows of all your jobs that wait or run (of all users, for an admin who asks for it), longest
+    unchanged first. Only if `PENSTOCK_GLOBAL_PENDING` is on."""
     _refuse_if_off(api)
     wanted = _wanted(who, query, query.statuses)
     span = f"{query.since} {query.until}"
@@ -158,7 +167,7 @@ async def list_pending(
         async with api.db.scoped(who.scope, readonly=True) as conn:
             rows, more = await pending.page(conn, wanted, after, query.page_size)
             if not query.after:
-                counts = dict(await pending.counts(conn, wanted))
+                counts = asdict(await pending.counts(conn, wanted))
                 oldest = [oldest_shape(row) for row in await pending.oldest(conn, wanted)]
     log_page("open rows", after, rows)
     following = None
@@ -180,20 +189,25 @@ async def list_pending(
     responses={200: {"model": PendingPage}},
 )
 async def list_open_rows(
-    api: ApiParts, who: Reader, job_id: JobId, query: Annotated[JobPendingQuery, Query()]
+    api: ApiParts, who: Reader, job_id: JobId, query: Annotated[JobPendingSearch, Query()]
 ) -> Response:
-    """What waits and runs in one job, longest untouched first, with a small summary of each row's
+    """Rows of one job that wait or run, longest unchanged first, with a short summary of each row's
     input."""
     wanted = OpenRowFilter(statuses=frozenset(query.statuses) or OPEN, job_id=job_id)
-    this_list = f"pending {job_id} {sorted(wanted.statuses)}"
+    text = query.q.strip()
+    this_list = f"pending {job_id} {sorted(wanted.statuses)} {text}"
     after = START
     if query.after:
         after = OpenRowCursor(*from_cursor(query.after, this_list, datetime, UUID, int))
     async with api.db.scoped(who.scope, readonly=True) as conn:
         if await jobs.table_of(conn, job_id) is None:
             raise no_such_job()
-        rows, more = await pending.page(conn, wanted, after, query.page_size)
-        counts = None if query.after else dict(await pending.counts(conn, wanted))
+        if text:
+            statuses = sorted(wanted.statuses)
+            rows, more = await pending.search(conn, job_id, statuses, text, after, query.page_size)
+        else:
+            rows, more = await pending.page(conn, wanted, after, query.page_size)
+        counts = None if query.after else asdict(await pending.counts(conn, wanted))
     log_page("open rows of a job", after, rows, job=str(job_id))
     following = None
     if more is not None:
@@ -202,9 +216,9 @@ async def list_open_rows(
     return answer({"items": shown, "next": following, "counts": counts, "oldest": None})
 
 
-def log_page(event: str, after: OpenRowCursor, rows: Sequence[Any], **fields: Any) -> None:
-    """The bounds of a page, for questions about its order."""
-    bounds = [f"{row['updated_at'].isoformat()} {row['row_no']}" for row in (*rows[:1], *rows[-1:])]
+def log_page(event: str, after: OpenRowCursor, rows: Sequence[OpenRow], **fields: Any) -> None:
+    """Log the bounds of a page, to investigate its order."""
+    bounds = [f"{row.updated_at.isoformat()} {row.row_no}" for row in (*rows[:1], *rows[-1:])]
     _log.debug(
         event, after=f"{after.updated_at.isoformat()} {after.row_no}", rows=len(rows),
         first=bounds[0] if bounds else None, last=bounds[-1] if bounds else None, **fields,
@@ -227,9 +241,9 @@ def _refuse_if_off(api: Api) -> None:
     openapi_extra=body_of(RetryOrder),
 )
 async def retry_waiting(request: Request, api: ApiParts, who: Writer) -> Response:
-    """Rows that wait for their next try are due at once; their tries are counted on. Those that run
-    or are in line already are left as they are, and other people's, too. All of more than one job
-    only where `PENSTOCK_GLOBAL_PENDING` is on."""
+    """Rows that wait for their next try are due at once; the number of their tries continues. Rows
+    that run or are due already are left as they are, and so are rows of other users. All rows of
+    several jobs only if `PENSTOCK_GLOBAL_PENDING` is on."""
     order = await order_of(request, RetryOrder)
     if order.all and order.job_id is None:
         _refuse_if_off(api)
@@ -255,7 +269,7 @@ def _by_job(item_ids: list[str]) -> dict[UUID, list[int]]:
     for one in set(item_ids):
         job, _, row = one.partition(":")
         job_id = parse_id(job)
-        # What is no id is nobody's row, like one that is unknown.
+        # A text that is no id is left out, like an unknown id.
         if job_id is not None:
             rows[job_id].append(int(row))
     return rows
@@ -272,7 +286,7 @@ def _wanted(
     who: Principal, query: OpenFilter, statuses: Iterable[ItemStatus] = ()
 ) -> OpenRowFilter:
     if query.user_id == "all" and who.role != "admin":
-        raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Only admins may list everybody's rows.")
+        raise NotAllowed("INSUFFICIENT_PERMISSIONS", "Only admins may list the rows of all users.")
     return OpenRowFilter(
         user_id=None if query.user_id == "all" else who.user_id,
         statuses=frozenset(statuses) or OPEN,
@@ -283,37 +297,37 @@ def _wanted(
     )
 
 
-def row_shape(row: Any) -> dict[str, Any]:
+def row_shape(row: OpenRow) -> dict[str, Any]:
     return {
-        "id": f"{row['job_id']}:{row['row_no']}",
-        "jobId": str(row["job_id"]),
-        "jobName": row["job_name"],
+        "id": f"{row.job_id}:{row.row_no}",
+        "jobId": str(row.job_id),
+        "jobName": row.job_name,
         "jobState": state_of(row),
-        "jobType": row["job_type"],
-        "rowNo": row["row_no"],
-        "org": row["org"],
-        "userId": row["user_id"],
-        "status": row["status"],
-        "attempts": row["attempts"],
-        "errorCode": row["code"],
-        "dueAt": row["due_at"],
-        "lockedBy": row["locked_by"],
-        "lockedAt": row["locked_at"],
-        "inputSummary": from_json(row["labels"]),
-        "updatedAt": row["updated_at"],
+        "jobType": row.job_type,
+        "rowNo": row.row_no,
+        "org": row.org,
+        "userId": row.user_id,
+        "status": row.status,
+        "attempts": row.attempts,
+        "errorCode": row.code,
+        "dueAt": row.due_at,
+        "lockedBy": row.locked_by,
+        "lockedAt": row.locked_at,
+        "inputSummary": from_json(row.labels),
+        "updatedAt": row.updated_at,
         "progress": {
-            "percent": round(row["percent"], 1),
-            "rowsDone": row["total"] - row["pending"] - row["processing"],
-            "rowsTotal": row["total"],
+            "percent": round(row.percent, 1),
+            "rowsDone": row.total - row.pending - row.processing,
+            "rowsTotal": row.total,
         },
     }
 
 
-def oldest_shape(row: Any) -> dict[str, Any]:
+def oldest_shape(row: pending.OldestRow) -> dict[str, Any]:
     return {
-        "jobId": str(row["id"]),
-        "jobName": row["name"],
-        "jobType": row["pipeline"],
-        "updatedAt": row["updated_at"],
-        "ageMs": row["age_ms"],
+        "jobId": str(row.id),
+        "jobName": row.name,
+        "jobType": row.pipeline,
+        "updatedAt": row.updated_at,
+        "ageMs": row.age_ms,
     }

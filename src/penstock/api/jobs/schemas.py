@@ -42,6 +42,9 @@ class Progress(Shape):
     message: str
     rows_done: int
     rows_total: int = Field(description="Grows until all rows are stored.")
+    rows_run: int = Field(
+        description="Rows that ended in this run. After some rows of a job ran again, only these."
+    )
     elapsed_ms: int
     estimated_remaining_ms: int | None
 
@@ -82,6 +85,11 @@ class PhaseShape(Shape):
     open: int = Field(description="Items that are in this phase.")
 
 
+class JobProfile(Shape):
+    name: str
+    version: int
+
+
 class FullJob(JobShape):
     pruned_at: datetime | None = Field(
         description="Since when its rows are deleted by retention; counters and summary stay."
@@ -91,6 +99,12 @@ class FullJob(JobShape):
     columns: list[str] | None = Field(description="Columns of the results, once they are known.")
     mapping: list[dict[str, Any]] | None = Field(
         description="Each column of the file: target, confidence, samples."
+    )
+    source: str | None = Field(
+        description="Of a file: the source that its products belong to, once columns are mapped."
+    )
+    profile: JobProfile | None = Field(
+        description="The saved profile that the columns were read by; null if they were proposed."
     )
     created_by: str | None = Field(description="The same as `owner`.")
     phase: str | None = Field(
@@ -145,6 +159,29 @@ class ItemShape(Shape):
 class ItemPage(Shape):
     items: list[ItemShape]
     next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
+
+
+# Of the columns of a job: those of its results, or those of the file.
+View = Literal["results", "input"]
+
+
+class ColumnValue(Shape):
+    value: str = Field(description="At most 200 characters of it.")
+    rows: int
+
+
+class ColumnValues(Shape):
+    column: str
+    view: View
+    total: int = Field(description="Rows of the job.")
+    rows: int = Field(description="Rows that were read: all, or a sample spread over the job.")
+    is_sample: bool
+    empty: int = Field(description="Of the rows read, those without a value.")
+    distinct: int = Field(description="Different values of the rows read.")
+    numbers: int = Field(description="Rows whose value is a number, such as `12` or `9,90`.")
+    min: str | None = Field(description="The smallest of these numbers.")
+    max: str | None = Field(description="The largest of these numbers.")
+    top: list[ColumnValue] = Field(description="The most frequent values.")
 
 
 class Kickoff(Shape):
@@ -256,12 +293,18 @@ class ItemsQuery(Shape):
     )
     since: Moment | None = Field(None, alias="from", description="Changed then or later.")
     until: Moment | None = Field(None, alias="to", description="Changed before.")
-    sort: Literal["row", "-row", "updated", "-updated"] | None = Field(
+    sort: Literal["row", "-row", "updated", "-updated", "value", "-value"] | None = Field(
         None,
         description="`updated`: longest untouched first; not with DONE, and without statuses of "
-        "what waits and runs. `-` turns the order round. Without it `row`, and `updated` where all "
-        "statuses are PENDING or PROCESSING.",
+        "what waits and runs. `value`: by the values of `column`, numbers first, then texts, empty "
+        "cells last; for up to 100,000 rows, or items with a problem of up to 100,000. `-` turns "
+        "the order round. Without it `row`, and `updated` where all statuses are PENDING or "
+        "PROCESSING.",
     )
+    column: str = Field(
+        "", max_length=1000, pattern=PRINTABLE, description="The column for `sort=value`."
+    )
+    view: View = Field("results", description="Where that column is.")
     from_row: int | None = Field(None, ge=1, le=2**31 - 2, description="First row to show.")
     steps: bool = Field(
         False,
@@ -272,12 +315,22 @@ class ItemsQuery(Shape):
     after: str = Field("", description="`next` of the page before.")
 
 
+class ColumnQuery(Shape):
+    column: str = Field(min_length=1, max_length=1000, pattern=PRINTABLE)
+    view: View = Field("results", description="Where the column is.")
+
+
 class KickoffQuery(Shape):
     duration_ms: int = Field(5000, ge=1, le=60_000)
 
 
 class ExportQuery(Shape):
-    format: str = Field("csv", description="`csv`, `xlsx`, `json` or `ndjson`.")
+    format: str = Field(
+        "csv",
+        description="`csv`, `xlsx`, `json`, `ndjson`, or the file of a shop system, with the"
+        " products that the job wrote: `shopify`, `woocommerce`, `magento`, `prestashop`,"
+        " `prestashop-combinations`, `akeneo`.",
+    )
     which: Which = Field(
         "valid",
         description="The rows that did not fail; all rows, with their status and problems; one line"
@@ -300,16 +353,18 @@ class ExportQuery(Shape):
 
 
 class Refusal(Shape):
-    product_id: UUID
-    row_no: int
+    product_id: UUID | None = None
+    posting_id: UUID | None = Field(None, description="Of a job posting.")
+    row_no: int | None
     source: str | None = None
     source_id: str | None = None
     reason: str
 
 
 class Undone(Shape):
-    restored: int = Field(description="Products put back as they were.")
-    deleted: int = Field(description="Products that the job had made.")
+    restored: int = Field(description="Products and job postings put back as they were.")
+    deleted: int = Field(description="Products and job postings that the job had made.")
+    postings: int = Field(description="How many of both are job postings.")
     refused_count: int
     refused: list[Refusal] = Field(description="Changed since, left alone; the first 1,000.")
     more: bool = Field(description="There is more to undo: ask again, with `next` as `after`.")

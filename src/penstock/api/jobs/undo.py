@@ -23,11 +23,11 @@ async def undo_job(
     job_id: JobId,
     query: Annotated[UndoQuery, Query()],
 ) -> Response:
-    """Every product exactly as it was before the job, products it made removed. One that was
-    changed since is left alone and named under `refused`: undo the later job first, then this one
-    again. A very large job is undone in several calls: repeat while `more` is true, with `next` as
-    `after`. With `dryRun`
-    nothing is changed, only told. To have it back, reprocess the job's rows from the start."""
+    """Restore every product and job posting as it was before the job, and delete those that it
+    created. One that was changed since then is left as it is and listed under `refused`: undo the
+    later job first, then this one again. A very large job is undone in several calls: repeat while
+    `more` is true, with `next` as `after`. With `dryRun` nothing is changed. To redo, reprocess the
+    rows of the job from the start."""
     done = await undo.undo_job(
         api.runtime, lambda: api.db.scoped(who.scope), caller_of(request, who), job_id, _SECONDS,
         dry_run=query.dry_run, after=query.after or undo.FIRST,

@@ -1,4 +1,4 @@
-"""What happened, to one job or to all one may see: by polling, or as a stream."""
+"""Events of one job, or of all jobs that the caller may see: by polling, or as a stream."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ async def list_events(
     `Accept: text/event-stream` they are sent as they happen; `Last-Event-ID` resumes."""
     streams = wants_stream(request.headers.get("accept"))
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        # Events know their org but not their owner: the job says who may read them.
+        # Events have an org but no owner: the job decides who may read them.
         await get_job(conn, job_id)
         rows = [] if streams else await events.events_of(conn, job_id, query.since, query.limit)
     if streams:
         since = parse_number(last_event_id) if last_event_id else query.since
         stream = live.follow_job(live.caller(request, who), job_id, since)
         return EventStream(request, who, stream, live)
-    following = rows[-1]["seq"] if rows else query.since
+    following = rows[-1].seq if rows else query.since
     return answer({"items": [event_shape(row, job_id) for row in rows], "next": following})
 
 
@@ -85,7 +85,7 @@ async def list_all_events(
         if since is None and query.since == NOW:
             since = await events.present(conn)
         rows, following = await events.all_events(conn, since or START, query.limit)
-    shown = [event_shape(row, row["job_id"]) for row in rows]
+    shown = [event_shape(row, row.job_id) for row in rows]
     return answer({"items": shown, "next": str(following)})
 
 
@@ -97,7 +97,7 @@ def parse_number(text: str) -> int:
 
 
 def parse_place(text: str) -> EventCursor | None:
-    """A place in the stream over all jobs; None: the present."""
+    """A place in the stream of all jobs; None: now."""
     if text in ("", NOW):
         return None
     found = _PLACE.fullmatch(text)

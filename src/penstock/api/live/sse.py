@@ -21,19 +21,19 @@ from penstock.store.database import CONNECTION_ERRORS
 MEDIA_TYPE = "text/event-stream"
 _RETRY_MS = 2000
 _AT_ONCE = 20
-# Who takes nothing for so long is cut off, and may resume.
+# A client that reads nothing for so long is disconnected, and may resume.
 _PATIENCE_S = 30.0
 
 
 def wants_stream(accept: str | None) -> bool:
-    """Whether a stream was asked for, in so many words."""
+    """Whether the client accepts event streams explicitly."""
     types = (part.split(";")[0].strip().lower() for part in (accept or "").split(","))
     return MEDIA_TYPE in types
 
 
 async def written(following: Following, log: Log) -> AsyncGenerator[bytes, None]:
-    """Blocks of the stream. An id of its own moves the place to resume from, and says that the
-    stream lives."""
+    """Blocks of the stream. A block with an id only moves the place to resume from, and shows that
+    the stream is alive."""
     yield f"retry: {_RETRY_MS}\n\n".encode()
     try:
         async with aclosing(following.pages()) as pages:
@@ -45,9 +45,9 @@ async def written(following: Following, log: Log) -> AsyncGenerator[bytes, None]
                 if not page:
                     yield f": beat\nid: {following.cursor}\n\n".encode()
     except CONNECTION_ERRORS as error:
-        # Nothing is lost: the client goes on from its last id.
+        # Nothing is lost: the client resumes from its last id.
         log.warning("a stream ends, the database is not available", error=repr(error))
-    # Not all at once: a server that comes back is greeted by everybody.
+    # At random times, so that not all clients connect at once to a server that restarts.
     yield f"retry: {random.randint(_RETRY_MS // 2, _RETRY_MS * 2)}\n\n".encode()
 
 
@@ -56,12 +56,12 @@ def _block(place: str, told: Told) -> bytes:
 
 
 class EventStream(Response):
-    """Sent as it comes, to a reader who is there and reads."""
+    """Events, sent as they happen, to a client that reads them."""
 
     media_type = MEDIA_TYPE
 
     def __init__(self, request: Request, who: Principal, following: Following, live: Live) -> None:
-        # Proxies that hold answers back until there is enough of them are told not to.
+        # Tells proxies not to buffer the answer.
         super().__init__(headers={"X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._request = request

@@ -1,5 +1,5 @@
-"""One subscriber's way through the events: first what it missed, from the database and page by
-page; then what the process hears. It goes back to the first whenever it cannot keep up."""
+"""A subscriber first reads the events that it missed from the database, page by page, then those
+that the process receives. If it cannot keep up, it reads from the database again."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from penstock.model.errors import NotAllowed, TransientError
 from penstock.store.accounts.accounts import Principal
 from penstock.store.database import CONNECTION_ERRORS, Connection, Scope
 from penstock.store.jobs import events
-from penstock.store.jobs.events import START, EventCursor, place_of
+from penstock.store.jobs.events import START, EventCursor
 
 BEAT_S = 15.0
 _CHECK_AGAIN_S = 2.0
-# Of those who catch up each holds a page of its own.
+# Streams that read from the database at once; each holds a page.
 _PAGE = 50
 _REPLAYS_AT_ONCE = 4
 _MAX_ENTRIES = 1000
@@ -32,7 +32,7 @@ _MAX_ENTRIES = 1000
 
 @dataclass(frozen=True)
 class Caller:
-    """Who listens: by which key, and how to ask again whose it is."""
+    """A subscriber, its key, and how to check the key again."""
 
     scope: Scope
     key: bytes
@@ -40,14 +40,15 @@ class Caller:
 
 
 class StreamAuthorizer:
-    """Who may go on listening. Each key is looked up every few seconds, however many use it."""
+    """Checks whether streams may continue. Each key is checked every few seconds, however many
+    streams use it."""
 
     def __init__(self, every_s: float = _CHECK_AGAIN_S) -> None:
         self.every_s = every_s
         self._asked: dict[bytes, tuple[float, asyncio.Task[Scope | None]]] = {}
 
     async def lets(self, caller: Caller) -> bool:
-        """False once the key is revoked, the session over, or what it may see has changed."""
+        """False once the key is revoked, the session has ended, or the rights have changed."""
         now = time.monotonic()
         asked = self._asked.get(caller.key)
         if asked is None or now - asked[0] > self.every_s:
@@ -172,7 +173,8 @@ class Following(ABC):
 
     @abstractmethod
     def _sift(self, taken: Sequence[Told]) -> tuple[Sequence[Told], bool]:
-        """What is new of it, and whether it follows on what was given."""
+        """The new events among those received, and whether they follow the last one without a
+        gap."""
 
     @abstractmethod
     def _begin(self, place: EventCursor) -> None:
@@ -184,7 +186,7 @@ class Following(ABC):
 
 
 class JobFollowing(Following):
-    """By number."""
+    """The events of one job, by their numbers."""
 
     def __init__(self, live: Live, caller: Caller, job_id: UUID, since: int) -> None:
         super().__init__(live, caller, job_id)
@@ -201,7 +203,7 @@ class JobFollowing(Following):
     async def _page(self, conn: Connection) -> tuple[Sequence[Told], bool]:
         rows = await events.events_of(conn, self._job, self._seq, _PAGE)
         if rows:
-            self._seq = rows[-1]["seq"]
+            self._seq = rows[-1].seq or self._seq
         return [Told(row, self._job, None) for row in rows], len(rows) == _PAGE
 
     def _begin(self, place: EventCursor) -> None:
@@ -222,7 +224,7 @@ class JobFollowing(Following):
 
 
 class AllFollowing(Following):
-    """In the order of commits; from now on, where no place was given."""
+    """The events of all jobs, in the order of commits; without a place, from now on."""
 
     def __init__(self, live: Live, caller: Caller, since: EventCursor | None) -> None:
         super().__init__(live, caller, None)
@@ -241,7 +243,7 @@ class AllFollowing(Following):
     async def _page(self, conn: Connection) -> tuple[Sequence[Told], bool]:
         before = self._place or START
         rows, self._place = await events.all_events(conn, before, _PAGE)
-        told = [Told(row, row["job_id"], place_of(row)) for row in rows]
+        told = [Told(row, row.job_id, row.place) for row in rows]
         return told, self._place != before
 
     def _sift(self, taken: Sequence[Told]) -> tuple[Sequence[Told], bool]:

@@ -1,8 +1,8 @@
-"""One reader of events per process, and whoever listens to it.
+"""One reader of events per process, and the streams that listen to it.
 
-However many streams are open, the database is asked by one statement, a few times a second and only
-while somebody listens. It is asked, not told by NOTIFY: a notification in every settle would cost
-the workers more than this costs the server, and no stream tells of a job more than twice a second.
+One statement reads the events for all open streams, a few times a second and only while a stream is
+open. The reader polls instead of using NOTIFY: a notification in every settle would cost the
+workers more than polling costs the server, and no stream reports a job more than twice a second.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import asyncio
 from collections import deque
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any
 from uuid import UUID
 
 import orjson
@@ -22,11 +21,11 @@ from penstock.model.ports import Log
 from penstock.store.database import CONNECTION_ERRORS, Database, Scope
 from penstock.store.errors import PostgresError
 from penstock.store.jobs import events
-from penstock.store.jobs.events import START, EventCursor, place_of
+from penstock.store.jobs.events import START, EventCursor, JobEvent, OwnedEvent
 
 _EVERY_S = 0.2
 _PAGE = 1000
-# What one listener may have waiting. Beyond it, it reads the database at its own pace.
+# Events that one listener may have waiting. Beyond that it reads the database at its own pace.
 _MOST_WAITING = 1000
 _MOST_BYTES = 1024 * 1024
 _AWAY = (*CONNECTION_ERRORS, PostgresError)
@@ -34,31 +33,31 @@ _EVERYTHING = Scope(org_id=0, admin=True)
 
 
 class Told:
-    """One event, written out once for all who hear it."""
+    """An event, serialised once for all streams."""
 
-    def __init__(self, row: Any, job_id: UUID | None, place: EventCursor | None) -> None:
+    def __init__(self, row: JobEvent, job_id: UUID | None, place: EventCursor | None) -> None:
         self._row = row
         self.job_id = job_id
         self.place = place
-        self.seq: int | None = row["seq"]
-        self.name: str = row["event"]
+        self.seq: int | None = row.seq
+        self.name: str = row.event
 
     @cached_property
     def body(self) -> bytes:
         return orjson.dumps(event_shape(self._row, self.job_id), option=orjson.OPT_UTC_Z)
 
     def is_for(self, scope: Scope) -> bool:
-        """As row-level security would say."""
+        """The same decision as row-level security."""
         if scope.admin:
             return True
         row = self._row
-        if row["org_id"] is None or row["org_id"] != scope.org_id:
+        if not isinstance(row, OwnedEvent) or row.org_id is None or row.org_id != scope.org_id:
             return False
-        return self.job_id is None or scope.owner_id is None or row["user_id"] == scope.owner_id
+        return self.job_id is None or scope.owner_id is None or row.user_id == scope.owner_id
 
 
 class Listener:
-    """What one stream still has to send, within bounds."""
+    """The events that one stream has yet to send, within limits."""
 
     def __init__(self, job_id: UUID | None, scope: Scope) -> None:
         self.job_id = job_id
@@ -83,7 +82,7 @@ class Listener:
         self._woken.set()
 
     async def wait(self, timeout: float) -> None:
-        """Until there is something to look at, or the time is over."""
+        """Wait for events or the end of the time."""
         try:
             async with asyncio.timeout(timeout):
                 await self._woken.wait()
@@ -99,7 +98,7 @@ class Listener:
 
 
 class Tail:
-    """The reader. It begins with the first listener and rests when the last has gone."""
+    """The reader. It starts with the first listener and stops with the last."""
 
     def __init__(self, db: Database, log: Log) -> None:
         self._db = db
@@ -116,7 +115,8 @@ class Tail:
             raise Unavailable("SERVER_BUSY", "This server is stopping. Try again.")
 
     async def listen(self, job_id: UUID | None, scope: Scope) -> Listener:
-        """Hears all that is committed after this returns; what was before is to be looked up."""
+        """Receives all that is committed after this returns; earlier events must be read from the
+        database."""
         listener = Listener(job_id, scope)
         self._listeners.add(listener)
         if self._reading is None or self._reading.done():
@@ -128,14 +128,14 @@ class Tail:
 
     @property
     def place(self) -> EventCursor:
-        """All up to here was heard."""
+        """All events up to here were received."""
         return self._place or START
 
     def forget(self, listener: Listener) -> None:
         self._listeners.discard(listener)
 
     def close(self) -> None:
-        """Every stream ends now; those who come later find another server."""
+        """End all streams; their clients connect to another process."""
         self.closed = True
         self._begun.set()
         for listener in self._listeners:
@@ -149,7 +149,7 @@ class Tail:
                 full = await self._read_page()
                 away = False
             except _AWAY as error:
-                # It goes on from the same place, so whoever listens has missed nothing.
+                # Reading continues from the same place, so no stream misses an event.
                 if not away:
                     self._log.warning("events wait for the database", error=repr(error))
                 away = True
@@ -157,15 +157,15 @@ class Tail:
                 await asyncio.sleep(_EVERY_S)
 
     async def _read_page(self) -> bool:
-        """Whether there may be more at once."""
+        """Whether there may be more events at once."""
         async with self._db.scoped(_EVERYTHING, readonly=True) as conn:
             if self._place is None:
                 self._place = await events.present(conn)
                 self._begun.set()
             rows = await events.tail(conn, self._place, _PAGE)
         if rows:
-            self._place = place_of(rows[-1])
-            self._tell([Told(row, row["job_id"], place_of(row)) for row in rows])
+            self._place = rows[-1].place
+            self._tell([Told(row, row.job_id, row.place) for row in rows])
         return len(rows) == _PAGE
 
     def _tell(self, told: Sequence[Told]) -> None:

@@ -33,14 +33,14 @@ ALL = "all"
 _MOST_SUBSCRIPTIONS = 20
 _PATIENCE_S = 30.0
 _RETRY_MS = 2000
-_TRY_AGAIN, _NO_LONGER_ALLOWED, _TOO_SLOW, _TOO_MANY_MESSAGES = 1012, 4401, 1013, 4429
+_RESTARTING, _NO_LONGER_ALLOWED, _TOO_SLOW, _TOO_MANY_MESSAGES = 1012, 4401, 1013, 4429
 
-# The driver says the latter of a connection that was closed while we were sending.
+# The latter is raised for a connection that was closed while sending.
 _CLOSED = (WebSocketDisconnect, RuntimeError)
 
 
 class Wish(Shape):
-    """What a caller may send."""
+    """A message that a client may send."""
 
     subscribe: str | None = Field(None, max_length=64)
     unsubscribe: str | None = Field(None, max_length=64)
@@ -73,7 +73,7 @@ async def listen(socket: WebSocket) -> None:
 
 
 class Conversation:
-    """One connection: what it asked for, and a task for each of its streams."""
+    """One connection: its subscriptions, and a task for each of its streams."""
 
     def __init__(self, socket: WebSocket, live: Live, who: Principal) -> None:
         self._socket = socket
@@ -112,7 +112,7 @@ class Conversation:
 
     async def _goes_on(self) -> bool:
         if self._live.tail.closed:
-            await self._close(_TRY_AGAIN, "try another server, or this one again")
+            await self._close(_RESTARTING, "try another server, or this one again")
             return False
         if not await self._live.authorizer.lets(self._caller):
             await self._close(_NO_LONGER_ALLOWED, "your access has changed")
@@ -122,7 +122,7 @@ class Conversation:
     async def _hear(self, text: str | None) -> None:
         topic = None
         try:
-            # A message is a request like any other, whatever it says.
+            # Every message counts as a request.
             self._live.api.authenticator.charge(self._who)
         except RateLimited as error:
             await self._close(_TOO_MANY_MESSAGES, error.message)
@@ -140,7 +140,7 @@ class Conversation:
             await self._say({"type": "error", "topic": topic, "error": told})
 
     async def _subscribe(self, topic: str, since: int | str | None) -> None:
-        # With the rights the caller has by now.
+        # With the current rights of the caller.
         await self._live.api.authenticator.recognise(self._socket)
         self._streams = {name: task for name, task in self._streams.items() if not task.done()}
         if topic not in self._streams and len(self._streams) >= _MOST_SUBSCRIPTIONS:
@@ -187,7 +187,7 @@ class Conversation:
         await self._say({"type": "end", "topic": topic, "id": following.cursor, "retryMs": wait})
 
     async def _say(self, told: dict[str, Any]) -> None:
-        """Whole messages, one after the other, to a reader who reads."""
+        """Send whole messages, one after the other, to a client that reads them."""
         async with self._turn:
             if self._socket.application_state is WebSocketState.CONNECTED:
                 text = orjson.dumps(told, option=orjson.OPT_UTC_Z).decode()

@@ -1,9 +1,9 @@
-"""How extraction goes, in the words of its older call; admins only."""
+"""The state of extraction, with the field names of the older call; admins only."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
@@ -21,6 +21,7 @@ from penstock.model.monitor.health import Check, HealthStatus, overall_health
 from penstock.model.monitor.last_hour import MINUTES
 from penstock.settings import Settings
 from penstock.store.workers import activity
+from penstock.store.workers.activity import FailedJob
 
 router = APIRouter(prefix="/extraction", tags=["extraction"])
 _PIPELINE = "extraction"
@@ -133,8 +134,8 @@ def _performance(figures: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _errors(failed: list[Any]) -> dict[str, Any]:
-    codes = Counter(row["code"] for row in failed if row["pipeline"] == _PIPELINE)
+def _errors(failed: Sequence[FailedJob]) -> dict[str, Any]:
+    codes = Counter(one.code for one in failed if one.pipeline == _PIPELINE)
     top = [{"code": code, "count": count} for code, count in codes.most_common(_TOP)]
     return {"totalErrors24h": codes.total(), "topErrors": top}
 

@@ -20,6 +20,7 @@ from penstock.model.errors import NotAllowed, RateLimited, Unavailable
 from penstock.model.monitor.health import Figures, judge
 from penstock.store.database import Database
 from penstock.store.jobs import jobs
+from penstock.store.jobs.job_rows import LastHour
 
 router = APIRouter(tags=["operations"])
 _CACHE_SECONDS = 1.0
@@ -29,15 +30,15 @@ _MOST_COUNTED = 100_000
 
 
 class Pulse:
-    """The queue's figures, asked for at most once a second, since anyone may ask here; those of the
-    last hour every five."""
+    """Figures of the queue, read at most once a second, since anyone may ask; those of the last
+    hour every five seconds."""
 
     def __init__(self, db: Database, runtime: Runtime) -> None:
         self._db = db
         self._runtime = runtime
         self._away_until = 0.0
         self._asking = asyncio.Lock()
-        self._ended: tuple[float, Any] = (0.0, None)
+        self._ended: tuple[float, LastHour | None] = (0.0, None)
 
     async def queue(self) -> Queue | None:
         """None while the database does not answer."""
@@ -52,7 +53,7 @@ class Pulse:
                 self._away_until = time.monotonic() + _CACHE_SECONDS
                 return None
 
-    async def last_hour(self) -> Any:
+    async def last_hour(self) -> LastHour:
         """How many jobs ended in the last hour, and whether all that waits is paused."""
         async with self._asking:
             at, ended = self._ended
@@ -78,8 +79,8 @@ async def root() -> Response:
 
 @router.get("/health/live", summary="Liveness", responses={200: {"model": Liveness}})
 async def liveness() -> Response:
-    """Whether this process answers. The database has no part in it: to restart the process would
-    not bring it back."""
+    """Whether this process answers. The database is not checked: a restart of the process would not
+    help."""
     return answer({"status": "ok"})
 
 
@@ -129,15 +130,16 @@ async def queue_health(request: Request) -> Response:
     queue = await queue_now(request)
     if not await _is_known(request):
         return answer({"status": queue.level, "level": queue.level})
-    ended = await request.app.state.pulse.last_hour()
+    pulse: Pulse = request.app.state.pulse
+    ended = await pulse.last_hour()
     shown: dict[str, Any] = {
-        "status": "paused" if ended["paused"] else queue.level,
-        "paused": ended["paused"],
+        "status": "paused" if ended.paused else queue.level,
+        "paused": ended.paused,
         "metrics": {
             "waiting": queue.waiting,
             "active": queue.active,
-            "completed": ended["completed"],
-            "failed": ended["failed"],
+            "completed": ended.completed,
+            "failed": ended.failed,
             "delayed": queue.delayed,
             "total": queue.depth,
         },

@@ -1,4 +1,4 @@
-"""Health as the API tells it."""
+"""Health as the API shows it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from penstock.model.backpressure import Level
 
 
 def _only(*required: str) -> Callable[[dict[str, Any]], None]:
-    """For the document: the other members are not in every answer."""
+    """For the document: other members are not in every answer."""
 
     def mark(schema: dict[str, Any]) -> None:
         schema["required"] = list(required)

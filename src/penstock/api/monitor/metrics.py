@@ -1,4 +1,4 @@
-"""What the installation and each worker measure, for Prometheus and for people; admins only."""
+"""Metrics of the installation and of each worker, for Prometheus and for people; admins only."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from penstock.store.workers import activity
 
 router = APIRouter(prefix="/metrics", tags=["operations"])
 Worker = Mapping[str, Any]
-# Of more jobs than this in an hour, the figures are those of the latest ones.
+# If more jobs end in an hour, the figures are of the latest ones.
 MOST_JOBS = 5000
 
 # Name, and where it is among a worker's figures.
@@ -73,7 +73,7 @@ _CALLS = (
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
 async def metrics(request: Request, api: ApiParts, who: Admin) -> Response:
-    """The queue, and each worker's live values. Workers tell theirs every two seconds."""
+    """The queue, and the current values of each worker, reported every two seconds."""
     queue: Queue | None = await request.app.state.pulse.queue()
     async with api.db.scoped(who.scope, readonly=True) as conn:
         found = await activity.workers(conn)
@@ -130,7 +130,7 @@ async def worker_metrics(request: Request, api: ApiParts, who: Admin) -> Respons
 
 
 def _add_turns(page: Exposition, turns: Turns) -> None:
-    """Of the process that answers."""
+    """Of the process that answers this request."""
     running, refused = turns.gate.running(), turns.gate.refused()
     page.add(
         "penstock_api_work_running",
@@ -240,7 +240,7 @@ def _in_unit(name: str, samples: Iterator[Sample]) -> Iterator[Sample]:
 
 
 def _each(workers: Sequence[Worker], path: tuple[str, ...]) -> Iterator[Sample]:
-    """A figure of each worker that tells it: one of another version may not."""
+    """A figure of each worker that reports it: workers of another version may not."""
     for worker in workers:
         value = worker["figures"]
         for step in path:

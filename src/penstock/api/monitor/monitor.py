@@ -1,7 +1,8 @@
-"""Whether all is well, in one answer; admins only."""
+"""The state of the installation in one answer; admins only."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -19,14 +20,22 @@ from penstock.api.monitor.schemas import WorkerShape
 from penstock.api.monitor.stored_health import InstallationHealth, installation_health
 from penstock.api.retention.schemas import TableShape, table_shape
 from penstock.engine.queue_depth import Queue
-from penstock.model.monitor.checks import Severity, runbook_link
+from penstock.model.monitor.checks import RUNBOOK_PATH, Severity, runbook_link
 from penstock.model.monitor.health import HealthStatus, judge
-from penstock.model.monitor.last_hour import MINUTES, EndedJob, minutes, percentile, success_rate
+from penstock.model.monitor.last_hour import (
+    MINUTES,
+    EndedJob,
+    minutes,
+    percentile,
+    row_success_rate,
+    success_rate,
+)
 from penstock.settings import Settings
 from penstock.store.monitor import monitor as stored
 from penstock.store.monitor.monitor import FailureGroup
 from penstock.store.retention.retention import table_sizes
 from penstock.store.workers import activity
+from penstock.store.workers.activity import FailedJob
 
 router = APIRouter(tags=["operations"])
 _MOST_SHOWN = 10
@@ -60,7 +69,10 @@ class LastHour(Shape):
     failed: int
     cancelled: int
     rows: int
-    success_rate: float | None = Field(description="From 0 to 1; null: nothing has ended.")
+    success_rate: float | None = Field(description="Of jobs, from 0 to 1; null: nothing has ended.")
+    row_success_rate: float | None = Field(
+        description="Of rows: the share without an error; null: no row has ended."
+    )
     duration_ms: DurationsShape = Field(description="From the queue to the end of a job.")
     capped: bool = Field(description="There were more jobs than are looked at.")
     minutes: list[MinuteShape] = Field(description="Sixty of them, the oldest first.")
@@ -117,19 +129,19 @@ class Monitor(Shape):
 
 @router.get("/monitor", summary="Is all well?", responses={200: {"model": Monitor}})
 async def monitor(request: Request, api: ApiParts, who: Admin) -> Response:
-    """The queue, the workers, and what came of the jobs of the last hour."""
+    """The queue, the workers, and the results of the jobs of the last hour."""
     queue = await queue_now(request)
     now = datetime.now(UTC)
     since = now - timedelta(minutes=MINUTES)
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        rows = await activity.ended_since(conn, since, MOST_JOBS)
+        ended = await activity.ended_since(conn, since, MOST_JOBS)
         failed = await activity.failed_since(conn, since, MOST_JOBS)
         slices = await activity.slices(conn)
         workers = await activity.workers(conn)
         groups = await stored.recent_failures(conn, now - timedelta(days=1), _MOST_SHOWN)
         health = await installation_health(api.runtime, conn, queue)
         sizes = await table_sizes(conn)
-    last_hour = _last_hour(rows, now, health.figures["jobs"])
+    last_hour = _last_hour(ended, now, health.figures["jobs"])
     shown = {
         "at": now,
         "verdict": _verdict(api.runtime.settings, health, queue),
@@ -145,11 +157,7 @@ async def monitor(request: Request, api: ApiParts, who: Admin) -> Response:
     return answer(shown)
 
 
-def _last_hour(rows: list[Any], now: datetime, jobs: dict[str, Any]) -> dict[str, Any]:
-    ended = [
-        EndedJob(row["finished_at"], row["total"], row["total_ms"], failed=not row["success"])
-        for row in rows
-    ]
+def _last_hour(ended: Sequence[EndedJob], now: datetime, jobs: dict[str, Any]) -> dict[str, Any]:
     failed = sum(one.failed for one in ended)
     times = [one.took_ms for one in ended]
     return {
@@ -158,6 +166,7 @@ def _last_hour(rows: list[Any], now: datetime, jobs: dict[str, Any]) -> dict[str
         "cancelled": jobs.get("cancelled", 0),
         "rows": sum(one.rows for one in ended),
         "successRate": success_rate(ended),
+        "rowSuccessRate": row_success_rate(ended),
         "durationMs": {f"p{share}": percentile(times, share / 100) for share in (50, 95, 99)},
         "capped": len(ended) == MOST_JOBS,
         "minutes": [
@@ -178,7 +187,7 @@ def _verdict(settings: Settings, health: InstallationHealth, queue: Queue) -> di
                 "scope": one["scope"],
                 "severity": one["severity"],
                 "message": one["message"],
-                "runbook": runbook_link(settings.runbook_url, one["name"]),
+                "runbook": runbook_link(settings.runbook_url or RUNBOOK_PATH, one["name"]),
             }
             for one in problems
         ],
@@ -202,13 +211,13 @@ def _failure_group(row: FailureGroup) -> dict[str, Any]:
     }
 
 
-def _failure(row: Any) -> dict[str, Any]:
+def _failure(row: FailedJob) -> dict[str, Any]:
     return {
-        "letterId": str(row["id"]),
-        "jobId": str(row["job_id"]),
-        "pipeline": row["pipeline"],
-        "name": row["name"],
-        "code": row["code"],
-        "message": row["message"],
-        "at": row["last_failed_at"],
+        "letterId": str(row.id),
+        "jobId": str(row.job_id),
+        "pipeline": row.pipeline,
+        "name": row.name,
+        "code": row.code,
+        "message": row.message,
+        "at": row.last_failed_at,
     }

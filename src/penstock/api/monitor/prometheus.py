@@ -20,9 +20,9 @@ class Exposition:
         self._lines: list[str] = []
 
     def add(self, name: str, samples: Iterable[Sample]) -> None:
-        """One of the table. One without samples is left out."""
+        """Add a metric of the table; one without samples is left out."""
         metric = METRICS[name]
-        # Whole numbers as they are: six digits would make a counter stand still.
+        # Integers in full: with six digits a counter would not seem to change.
         lines = [f"{name}{_labels(labels)} {value!r}" for labels, value in samples]
         if lines:
             self._lines += [f"# HELP {name} {metric.about}", f"# TYPE {name} {metric.kind}", *lines]

@@ -34,8 +34,8 @@ async def pause_lane(
     lane: Lane,
     query: Annotated[PauseLaneQuery, Query()],
 ) -> Response:
-    """From this answer on nothing of the lane starts; what runs is finished. Jobs are still
-    accepted, and jobs that are being cancelled come to their end."""
+    """After this answer nothing of the lane starts; running items are finished. Jobs are still
+    accepted, and jobs that are being cancelled end."""
     async with api.db.scoped(who.scope) as conn:
         await pause(conn, caller_of(request, who), lane, query.reason)
         return answer(await lanes.get_lane(conn, lane))
@@ -43,7 +43,7 @@ async def pause_lane(
 
 @router.post("/queues/{lane}/resume", summary="Resume a lane", responses=_ONE_LANE)
 async def resume_lane(request: Request, api: ApiParts, who: Admin, lane: Lane) -> Response:
-    """The lane goes on where it stopped. One that is not paused just goes on."""
+    """Resume the lane. One that is not paused stays as it is."""
     async with api.db.scoped(who.scope) as conn:
         changed = await resume(conn, caller_of(request, who), lane)
         shown = await lanes.get_lane(conn, lane)

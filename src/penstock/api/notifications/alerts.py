@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
-from penstock.api.http.access import Admin, ApiParts, caller_of, parse_id
+from penstock.api.http.access import Admin, ApiParts, caller_of, id_in_path
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import body_of, order_of
 from penstock.api.http.cursors import from_cursor, to_cursor
@@ -20,19 +20,13 @@ from penstock.api.notifications.schemas import (
     alert_shape,
 )
 from penstock.app import notifications as targets
+from penstock.model.monitor.checks import RUNBOOK_PATH
 from penstock.store.monitor import alerts
 
 router = APIRouter(prefix="/monitor/alerts", tags=["operations"])
 
 
-async def _alert_id(alert_id: Annotated[str, Path(description="The alert's id.")]) -> UUID:
-    parsed = parse_id(alert_id)
-    if parsed is None:
-        raise targets.no_such_alert()
-    return parsed
-
-
-AlertId = Annotated[UUID, Depends(_alert_id)]
+AlertId = Annotated[UUID, Depends(id_in_path("alert_id", "The alert's id.", targets.no_such_alert))]
 
 
 @router.get("", summary="Alerts", responses={200: {"model": AlertPage}})
@@ -52,7 +46,7 @@ async def list_alerts(
     following = None
     if len(found) > len(page):
         following = to_cursor("alerts", page[-1].opened_at.isoformat(), str(page[-1].id))
-    runbook = api.runtime.settings.runbook_url
+    runbook = api.runtime.settings.runbook_url or RUNBOOK_PATH
     return answer({"items": [alert_shape(one, runbook) for one in page], "next": following})
 
 
@@ -69,4 +63,4 @@ async def silence_alert(request: Request, api: ApiParts, who: Admin, alert_id: A
         found = await targets.silence_alert(
             conn, caller_of(request, who), alert_id, order.minutes, order.reason
         )
-    return answer(alert_shape(found, api.runtime.settings.runbook_url))
+    return answer(alert_shape(found, api.runtime.settings.runbook_url or RUNBOOK_PATH))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
-from penstock.api.http.access import ApiParts, JobId, Reader, Writer, caller_of, org_of, parse_id
+from penstock.api.http.access import ApiParts, JobId, Reader, Writer, caller_of, id_in_path, org_of
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import body_of, order_of
-from penstock.api.http.cursors import from_cursor, to_cursor
+from penstock.api.http.cursors import cut_page, from_cursor
 from penstock.api.http.schemas import OrgQuery
 from penstock.api.notifications.schemas import (
     JobMails,
@@ -35,16 +35,9 @@ _ONE: dict[int | str, dict[str, Any]] = {200: {"model": TargetShape}}
 _MAX_SHOWN = 200
 
 
-async def _notification_id(
-    notification_id: Annotated[str, Path(description="The target's id.")],
-) -> UUID:
-    parsed = parse_id(notification_id)
-    if parsed is None:
-        raise targets.no_such_target()
-    return parsed
-
-
-TargetId = Annotated[UUID, Depends(_notification_id)]
+TargetId = Annotated[
+    UUID, Depends(id_in_path("notification_id", "The target's id.", targets.no_such_target))
+]
 
 
 @router.get(
@@ -93,8 +86,7 @@ async def notification_log(
         [after] = from_cursor(query.after, "notifications", UUID)
     async with api.db.scoped(who.scope, readonly=True) as conn:
         rows = await notifications.list_notifications(conn, after, query.page_size + 1)
-    page = rows[: query.page_size]
-    following = to_cursor("notifications", str(page[-1].id)) if len(rows) > len(page) else None
+    page, following = cut_page("notifications", rows, query.page_size)
     return answer({"items": [notification_shape(one) for one in page], "next": following})
 
 

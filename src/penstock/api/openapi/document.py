@@ -51,7 +51,7 @@ TAGS = {
 
 
 def describe(app: FastAPI) -> None:
-    """Complete the document on its first reading; it stays the same from then on."""
+    """Complete the document when it is first read."""
     plain = app.openapi
 
     def whole() -> dict[str, Any]:
@@ -66,7 +66,7 @@ def describe(app: FastAPI) -> None:
 
 
 def _guarded(app: FastAPI) -> Iterator[APIRoute]:
-    """Routes that ask who it is."""
+    """Routes that need authentication."""
     for route in app.routes:
         if isinstance(route, APIRoute) and _asks(route.dependant):
             yield route

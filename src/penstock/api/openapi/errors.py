@@ -1,4 +1,4 @@
-"""Which errors a call can answer with: those that follow from what it takes, and its own."""
+"""The errors of each call: those that follow from its parameters, and its own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PIECE = (
 )
 _NO_SEAL = "SECRET_KEY_MISSING"
 _STATE = ("INVALID_STATE",)
-# Of the job that a schedule submits.
+# Errors of the job that a schedule submits.
 _ACTION = ("INVALID_CONFIG", "URL_NOT_ALLOWED", "NOT_FOUND", "UNKNOWN_FIELD")
 # By operation id.
 OWN: dict[str, tuple[str, ...]] = {
@@ -59,6 +59,9 @@ OWN: dict[str, tuple[str, ...]] = {
     "saveTemplate": _STATE,
     "rememberValue": (*_STATE, "INVALID_PARAMETERS"),
     "undoEdit": _STATE,
+    "decideLinks": ("NOT_FOUND", "INVALID_PARAMETERS"),
+    "editProduct": (*_STATE, "INVALID_PARAMETERS"),
+    "undoProductEdit": _STATE,
     "chooseItemCandidate": _STATE,
     "enrichProducts": (*_STATE, *_JOB),
     "acceptProposals": _STATE,
@@ -209,13 +212,13 @@ MEANINGS = {
     "URL_NOT_ALLOWED": "The address is not one that may be called from here.",
     "URL_REFUSED": "The server behind the URL answered something else than the file.",
     "URL_UNREACHABLE": "The server behind the URL does not answer, is too slow or fails.",
-    "WEAK_PASSWORD": "Too short, or one that everybody tries first.",
+    "WEAK_PASSWORD": "Too short, or too easy to guess.",
     "WRONG_PASSWORD": "The present password is another one.",
 }
 
 
 def codes_of(path: str, method: str, operation: dict[str, Any]) -> set[str]:
-    """Of one operation of the document."""
+    """The codes of one operation of the document."""
     codes = {*OWN.get(operation["operationId"], ()), "UNSUPPORTED_VERSION", "INTERNAL_ERROR"}
     if path == "/health":
         return codes

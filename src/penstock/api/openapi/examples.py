@@ -1,5 +1,5 @@
-"""An example for every body and answer of the document, made of its schema: of what a field is
-called, else of its type."""
+"""Examples for all bodies and answers of the document, made from their schemas: by the name of a
+field, else by its type."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from penstock.api.http.schemas import SOME_ID
 
 _TIME = "2026-11-01T09:30:00Z"
-# What people would really see under these names.
+# Realistic values for these names.
 _BY_NAME: Mapping[str, Any] = {
     "name": "Spring list", "pipeline": "extraction", "lane": "standard", "org": "acme",
     "email": "ada@acme.example", "sha256": "9f86d081884c7d65" * 4,
@@ -27,7 +27,7 @@ _BY_NAME: Mapping[str, Any] = {
 def example_of(
     schema: Any, known: Mapping[str, Any], *, asked: bool = False, name: str = ""
 ) -> Any:
-    """``asked``: of a request, which needs only what is required."""
+    """``asked``: an example of a request has the required fields only."""
     schema = _resolved(schema, known)
     for told in ("example", "const", "default"):
         if schema.get(told) is not None and not (
@@ -88,7 +88,7 @@ def _resolved(schema: Any, known: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _first(schemas: Any, known: Mapping[str, Any]) -> Any:
-    """What is there rather than nothing."""
+    """The first example that is not null."""
     return next((one for one in schemas if _resolved(one, known).get("type") != "null"), {})
 
 

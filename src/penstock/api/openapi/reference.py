@@ -1,4 +1,4 @@
-"""The reference for people: the document as a page, with nothing from elsewhere."""
+"""The API reference: the document as a page, without external resources."""
 
 from __future__ import annotations
 
@@ -15,12 +15,17 @@ _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none';"
     " form-action 'none'; frame-ancestors 'none'"
 )
-_KINDS = {"reference.css": "text/css", "reference.js": "text/javascript"}
+# Addresses below /docs, with the file and its type.
+_FILES = {
+    "reference.css": ("reference.css", "text/css"),
+    "reference.js": ("reference.js", "text/javascript"),
+    "runbook": ("runbook.html", "text/html"),
+}
 
 
 @router.get("/docs")
 async def docs(request: Request) -> Response:
-    """Made once: the document does not change while the process lives."""
+    """Built once: the document does not change while the process runs."""
     if not hasattr(request.app.state, "reference"):
         request.app.state.reference = page(request.app.openapi())
     headers = {"Content-Security-Policy": _POLICY, "Cache-Control": "no-cache"}
@@ -29,9 +34,12 @@ async def docs(request: Request) -> Response:
 
 @router.get("/docs/{name}")
 async def asset(name: str) -> Response:
-    if name not in _KINDS:
+    """What the page loads, and the runbook, which alerts link to."""
+    if name not in _FILES:
         raise NotThere("NOT_FOUND", "There is nothing at this address.")
-    return Response(_asset(name), 200, {"Cache-Control": "no-cache"}, media_type=_KINDS[name])
+    file, kind = _FILES[name]
+    headers = {"Content-Security-Policy": _POLICY, "Cache-Control": "no-cache"}
+    return Response(_asset(file), 200, headers, media_type=kind)
 
 
 @cache

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
-from penstock.api.http.access import ApiParts, Reader, Writer, caller_of, org_of, parse_id
+from penstock.api.http.access import ApiParts, Reader, Writer, caller_of, id_in_path, org_of
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import body_of, order_of
 from penstock.api.http.cursors import from_cursor, to_cursor
@@ -42,14 +42,9 @@ _NEWEST = datetime(9999, 1, 1, tzinfo=UTC)
 _RUNS_SHOWN = 20
 
 
-async def _schedule_id(schedule_id: Annotated[str, Path(description="The schedule's id.")]) -> UUID:
-    parsed = parse_id(schedule_id)
-    if parsed is None:
-        raise no_such_schedule()
-    return parsed
-
-
-ScheduleId = Annotated[UUID, Depends(_schedule_id)]
+ScheduleId = Annotated[
+    UUID, Depends(id_in_path("schedule_id", "The schedule's id.", no_such_schedule))
+]
 
 
 async def _shown(conn: Connection, caller: Caller, schedule_id: UUID) -> dict[str, Any]:

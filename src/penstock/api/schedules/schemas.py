@@ -11,7 +11,8 @@ from pydantic import Field
 
 from penstock.api.http.answers import stored
 from penstock.api.http.schemas import PRINTABLE, Moment, OrgQuery, Shape
-from penstock.app.schedules.schedules import ScheduleOrder, may_change
+from penstock.app.owned import is_creator_or_admin
+from penstock.app.schedules.schedules import ScheduleOrder
 from penstock.model.schedules.actions import parse_action
 from penstock.model.schedules.due import CatchUp
 from penstock.store.accounts.audit_log import Caller
@@ -166,7 +167,7 @@ def schedule_shape(row: ScheduleRow, caller: Caller, last: RunRow | None) -> dic
         "pauseAfter": row.pause_after, "action": stored(row.action), "state": row.state,
         "pauseReason": row.pause_reason, "failures": row.failures, "nextAt": row.next_at,
         "lastRun": None if last is None else run_shape(last),
-        "mayChange": may_change(caller, row), "createdAt": row.created_at,
+        "mayChange": is_creator_or_admin(caller, row), "createdAt": row.created_at,
         "updatedAt": row.updated_at,
     }  # fmt: skip
 

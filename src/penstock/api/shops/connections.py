@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
-from penstock.api.http.access import ApiParts, Reader, Writer, caller_of, org_of, parse_id
+from penstock.api.http.access import ApiParts, Reader, Writer, caller_of, id_in_path, org_of
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import body_of, order_of
-from penstock.api.http.cursors import from_cursor, to_cursor
+from penstock.api.http.cursors import cut_page, from_cursor, to_cursor
 from penstock.api.http.idempotency import IdempotencyKey, once_in_secret
 from penstock.api.http.schemas import OrgQuery
 from penstock.api.shops.schemas import (
@@ -37,16 +37,9 @@ router = APIRouter(tags=["connections"])
 _ONE: dict[int | str, dict[str, Any]] = {200: {"model": ConnectionShape}}
 
 
-async def _connection_id(
-    connection_id: Annotated[str, Path(description="The connection's id.")],
-) -> UUID:
-    parsed = parse_id(connection_id)
-    if parsed is None:
-        raise no_such_connection()
-    return parsed
-
-
-ConnectionId = Annotated[UUID, Depends(_connection_id)]
+ConnectionId = Annotated[
+    UUID, Depends(id_in_path("connection_id", "The connection's id.", no_such_connection))
+]
 
 
 @router.get("/connections", summary="List connections", responses={200: {"model": ConnectionPage}})
@@ -61,8 +54,8 @@ async def list_connections(
     async with api.db.scoped(who.scope, readonly=True) as conn:
         org_id = await org_of(conn, who, query.org) if query.org else None
         found = await store.list_connections(conn, after, query.page_size + 1, org_id)
-    page, caller = found[: query.page_size], caller_of(request, who)
-    following = to_cursor("connections", str(page[-1].id)) if len(found) > len(page) else None
+    page, following = cut_page("connections", found, query.page_size)
+    caller = caller_of(request, who)
     return answer({"items": [connection_shape(one, caller) for one in page], "next": following})
 
 

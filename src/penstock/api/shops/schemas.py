@@ -10,12 +10,12 @@ from pydantic import Field
 
 from penstock.api.http.answers import stored
 from penstock.api.http.schemas import PRINTABLE, OrgQuery, Shape
+from penstock.app.owned import may_change
 from penstock.app.shops.connections import (
     ConnectionOrder,
     ConnectionTestResult,
     details_of,
     error_shape,
-    may_change,
     source_of,
 )
 from penstock.app.shops.install import InstallOrder
@@ -88,9 +88,9 @@ class ConnectionShape(Shape):
     name: str
     address: str
     source: str = Field(description="The source of its products in the catalog.")
-    status: Literal["untested", "ok", "error"] = Field(description="By the last test.")
+    status: Literal["untested", "ok", "error"] = Field(description="By the last test or import.")
     details: dict[str, Any] = Field(description="What the last successful test found out.")
-    error: ProblemShape | None = Field(description="Why the last test failed.")
+    error: ProblemShape | None = Field(description="Why the last test or import failed.")
     tested_at: datetime | None
     synced_at: datetime | None = Field(description="When the last import completed.")
     last_job_id: UUID | None = Field(description="The last import.")

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from penstock.api.http.answers import stored
 from penstock.api.http.schemas import PRINTABLE, OrgQuery, Shape
-from penstock.app.sources.sources import may_change
+from penstock.app.owned import may_change
 from penstock.model.sources.config import SourceConfig
 from penstock.model.sources.search import SourceTrial
 from penstock.model.text.redaction import redacted
@@ -91,12 +91,6 @@ class SourceHealth(Shape):
     throttled: int
     error_rate: float | None
     p95_ms: int | None
-
-
-class SourceField(Shape):
-    target: str
-    kind: str
-    description: str
 
 
 class DeletedSource(Shape):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
-from penstock.api.http.access import ApiParts, Reader, Writer, caller_of, org_of, parse_id
+from penstock.api.http.access import ApiParts, Reader, Writer, caller_of, id_in_path, org_of
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import body_of, content_type, order_of, read_text
 from penstock.api.http.idempotency import IdempotencyKey, once_in_secret
@@ -43,14 +43,7 @@ def _body() -> dict[str, Any]:
     return described
 
 
-async def _source_id(source_id: Annotated[str, Path(description="The source's id.")]) -> UUID:
-    parsed = parse_id(source_id)
-    if parsed is None:
-        raise no_such_source()
-    return parsed
-
-
-SourceId = Annotated[UUID, Depends(_source_id)]
+SourceId = Annotated[UUID, Depends(id_in_path("source_id", "The source's id.", no_such_source))]
 
 
 async def _document(request: Request) -> SourceDocument:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
-from penstock.api.http.access import ApiParts, Reader, Writer, caller_of, org_of, parse_id
+from penstock.api.http.access import ApiParts, Reader, Writer, caller_of, id_in_path, org_of
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import body_of, order_of
-from penstock.api.http.cursors import from_cursor, to_cursor
+from penstock.api.http.cursors import cut_page, from_cursor
 from penstock.api.http.idempotency import IdempotencyKey, once_in_secret
 from penstock.api.watchers.schemas import (
     ChangedWatcher,
@@ -40,24 +40,10 @@ router = APIRouter(tags=["watchers"])
 _ONE: dict[int | str, dict[str, Any]] = {200: {"model": WatcherShape}}
 
 
-async def _watcher_id(watcher_id: Annotated[str, Path(description="The watcher's id.")]) -> UUID:
-    parsed = parse_id(watcher_id)
-    if parsed is None:
-        raise no_such_watcher()
-    return parsed
-
-
-async def _watched_id(
-    watched_id: Annotated[str, Path(description="The file's id.")],
-) -> UUID:
-    parsed = parse_id(watched_id)
-    if parsed is None:
-        raise no_such_watcher()
-    return parsed
-
-
-WatcherId = Annotated[UUID, Depends(_watcher_id)]
-WatchedFileId = Annotated[UUID, Depends(_watched_id)]
+WatcherId = Annotated[UUID, Depends(id_in_path("watcher_id", "The watcher's id.", no_such_watcher))]
+WatchedFileId = Annotated[
+    UUID, Depends(id_in_path("watched_id", "The file's id.", no_such_watcher))
+]
 
 
 @router.get("/watchers", summary="List watchers", responses={200: {"model": WatcherPage}})
@@ -72,8 +58,8 @@ async def list_watchers(
     async with api.db.scoped(who.scope, readonly=True) as conn:
         org_id = await org_of(conn, who, query.org) if query.org else None
         found = await store.list_watchers(conn, after, query.page_size + 1, org_id)
-    page, caller = found[: query.page_size], caller_of(request, who)
-    following = to_cursor("watchers", str(page[-1].id)) if len(found) > len(page) else None
+    page, following = cut_page("watchers", found, query.page_size)
+    caller = caller_of(request, who)
     return answer({"items": [watcher_shape(one, caller) for one in page], "next": following})
 
 
@@ -198,8 +184,7 @@ async def list_watched_files(
         await watchers.get_watcher(conn, watcher_id)
         found = await files.list_files(conn, watcher_id, after, query.state, query.page_size + 1)
         counts = await files.count_files(conn, watcher_id)
-    page = found[: query.page_size]
-    following = to_cursor(this_list, str(page[-1].id)) if len(found) > len(page) else None
+    page, following = cut_page(this_list, found, query.page_size)
     shown = [file_shape(one) for one in page]
     return answer({"items": shown, "counts": counts, "next": following})
 

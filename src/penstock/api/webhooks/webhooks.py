@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
-from penstock.api.http.access import ApiParts, Reader, Writer, caller_of, org_of, parse_id
+from penstock.api.http.access import ApiParts, Reader, Writer, caller_of, id_in_path, org_of
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import body_of, order_of
-from penstock.api.http.cursors import from_cursor, to_cursor
+from penstock.api.http.cursors import cut_page, from_cursor
 from penstock.api.http.idempotency import IdempotencyKey, once_in_secret
 from penstock.api.http.schemas import OrgQuery
 from penstock.api.webhooks.schemas import (
@@ -39,24 +39,10 @@ router = APIRouter(tags=["webhooks"])
 _ONE: dict[int | str, dict[str, Any]] = {200: {"model": WebhookShape}}
 
 
-async def _webhook_id(webhook_id: Annotated[str, Path(description="The webhook's id.")]) -> UUID:
-    parsed = parse_id(webhook_id)
-    if parsed is None:
-        raise no_such_webhook()
-    return parsed
-
-
-async def _delivery_id(
-    delivery_id: Annotated[str, Path(description="The delivery's id.")],
-) -> UUID:
-    parsed = parse_id(delivery_id)
-    if parsed is None:
-        raise no_such_delivery()
-    return parsed
-
-
-WebhookId = Annotated[UUID, Depends(_webhook_id)]
-DeliveryId = Annotated[UUID, Depends(_delivery_id)]
+WebhookId = Annotated[UUID, Depends(id_in_path("webhook_id", "The webhook's id.", no_such_webhook))]
+DeliveryId = Annotated[
+    UUID, Depends(id_in_path("delivery_id", "The delivery's id.", no_such_delivery))
+]
 
 
 @router.get("/webhooks", summary="List webhooks", responses={200: {"model": WebhookPage}})
@@ -71,8 +57,7 @@ async def list_webhooks(
     async with api.db.scoped(who.scope, readonly=True) as conn:
         org_id = await org_of(conn, who, query.org) if query.org else None
         found = await store.list_endpoints(conn, after, query.page_size + 1, org_id)
-    page = found[: query.page_size]
-    following = to_cursor("webhooks", str(page[-1].id)) if len(found) > len(page) else None
+    page, following = cut_page("webhooks", found, query.page_size)
     return answer({"items": [webhook_shape(one, who) for one in page], "next": following})
 
 
@@ -197,8 +182,7 @@ async def list_deliveries(
         found = await store.list_deliveries(
             conn, webhook_id, after, query.state or None, query.page_size + 1
         )
-    page = found[: query.page_size]
-    following = to_cursor(this_list, str(page[-1].id)) if len(found) > len(page) else None
+    page, following = cut_page(this_list, found, query.page_size)
     return answer({"items": [delivery_shape(one) for one in page], "next": following})
 
 

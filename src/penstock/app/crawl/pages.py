@@ -12,6 +12,7 @@ from uuid import UUID
 from penstock.engine.runtime import Runtime
 from penstock.model.crawl.pages import no_such_page
 from penstock.model.errors import NotThere
+from penstock.store.accounts.audit_log import Caller, audit
 from penstock.store.crawl import pages
 from penstock.store.crawl.pages import PageRow, VersionRow
 from penstock.store.database import Connection, from_json
@@ -54,6 +55,18 @@ def field_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[d
         for name in names
         if before.get(name) != after.get(name)
     ]
+
+
+async def delete_page(conn: Connection, caller: Caller, page_id: UUID) -> None:
+    """Delete a page with its versions and its job posting. Products that were made from it stay."""
+    page = await pages.get_page(conn, page_id)
+    if page is None or not await pages.delete(conn, page_id):
+        raise no_such_page()
+    told = {"company": page.company, "url": page.url, "version": page.version}
+    await audit(
+        conn, caller.who.org_id, caller.who.user_id, "page.delete", f"page:{page_id}",
+        ip=caller.ip, before=told,
+    )  # fmt: skip
 
 
 async def raw_page(runtime: Runtime, conn: Connection, page_id: UUID, version: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Job postings as files."""
+"""Job postings: delete one, and all of them as files."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from uuid import UUID
 from penstock.app.exports import OpenConnection, in_export_thread
 from penstock.model.errors import NotThere
 from penstock.model.export import ExportRow, RowWriter
+from penstock.store.accounts.audit_log import Caller, audit
 from penstock.store.crawl import postings
 from penstock.store.crawl.postings import PostingRow
-from penstock.store.database import from_json
+from penstock.store.database import Connection, from_json
 
 _PAGE = 500
 FIELDS = (
@@ -36,6 +37,18 @@ class PostingFilter:
 
 def no_such_posting() -> NotThere:
     return NotThere("NOT_FOUND", "There is no such job posting.")
+
+
+async def delete_posting(conn: Connection, caller: Caller, posting_id: UUID) -> None:
+    """Delete a job posting; its page stays, and the next change of the page makes it again."""
+    found = await postings.get_posting(conn, posting_id)
+    if found is None or not await postings.delete(conn, posting_id):
+        raise no_such_posting()
+    told = {"company": found.company, "url": found.url, "title": found.title}
+    await audit(
+        conn, caller.who.org_id, caller.who.user_id, "posting.delete", f"posting:{posting_id}",
+        ip=caller.ip, before=told,
+    )  # fmt: skip
 
 
 async def posting_pieces(

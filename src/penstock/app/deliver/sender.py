@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -18,7 +17,7 @@ from penstock.engine.reprocess import require_rows
 from penstock.engine.runtime import Runtime
 from penstock.model.errors import BadInput, NotThere, PermanentError, Unavailable
 from penstock.model.export import RowWriter
-from penstock.model.exports.order import ExportConfig, SentExport
+from penstock.model.exports.order import SHOP_FORMATS, ExportConfig, SentExport
 from penstock.model.network.fetching import FetchLimits, FetchPurpose, FetchRequest
 from penstock.model.network.webhooks import message_id, signature
 from penstock.model.places.ports import PlaceLimits
@@ -74,10 +73,13 @@ class RuntimeExportSender:
             return self._writers.catalog(opened, wanted, kind)
         assert config.job_id is not None
         async with opened() as conn:
-            job: Any = await jobs.get_job(conn, config.job_id)
+            job = await jobs.get_job(conn, config.job_id)
         if job is None:
             raise NotThere("RESOURCE_NOT_FOUND", "The job to export is gone.")
-        require_rows(job["pruned_at"], "exported")
+        if config.format in SHOP_FORMATS:
+            wanted = ProductFilter(org_id, job_id=config.job_id)
+            return self._writers.catalog(opened, wanted, kind)
+        require_rows(job.pruned_at, "exported")
         return export_pieces(self._runtime, opened, job, ExportFilter(), kind)
 
     async def _to_place(

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from penstock.app.owned import audit_owned, is_creator_or_admin, require_change
 from penstock.engine.runtime import Runtime
-from penstock.model.errors import NotAllowed, NotThere, PermanentError
+from penstock.model.errors import NotThere, PermanentError
 from penstock.model.feeds import FeedSettings
 from penstock.model.ids import new_id
 from penstock.model.text.redaction import register_secret
-from penstock.store.accounts.audit_log import Caller, audit
+from penstock.store.accounts.audit_log import Caller
 from penstock.store.database import Connection, Transaction
 from penstock.store.feeds import feeds as store
 from penstock.store.feeds.feeds import FeedRow
@@ -66,7 +67,7 @@ async def create(
     ):  # fmt: skip
         raise _name_taken(order.name)
     made = await get_feed(conn, feed_id)
-    await _audit(conn, caller, made, "create", after=_audited(made))
+    await audit_owned(conn, caller, "feed", made, "create", after=_audited(made))
     return made, secret
 
 
@@ -76,7 +77,9 @@ async def change(conn: Connection, caller: Caller, feed_id: UUID, order: FeedOrd
         raise _name_taken(order.name)
     await store.change(conn, feed_id, order.name, order.settings, order.enabled)
     after = await get_feed(conn, feed_id)
-    await _audit(conn, caller, after, "change", before=_audited(before), after=_audited(after))
+    await audit_owned(
+        conn, caller, "feed", after, "change", before=_audited(before), after=_audited(after)
+    )
     return after
 
 
@@ -85,7 +88,7 @@ async def rotate(conn: Connection, caller: Caller, feed_id: UUID) -> tuple[FeedR
     found = await _get_changeable(conn, caller, feed_id)
     secret = new_secret()
     await store.rotate(conn, feed_id, hash_secret(secret))
-    await _audit(conn, caller, found, "rotate")
+    await audit_owned(conn, caller, "feed", found, "rotate")
     return await get_feed(conn, feed_id), secret
 
 
@@ -94,24 +97,14 @@ async def delete(runtime: Runtime, transaction: Transaction, caller: Caller, fee
         found = await _get_changeable(conn, caller, feed_id)
         if not await store.delete(conn, found):
             raise no_such_feed()
-        await _audit(conn, caller, found, "delete", before=_audited(found))
+        await audit_owned(conn, caller, "feed", found, "delete", before=_audited(found))
     async with runtime.db.transaction() as conn:
         await store.release_files(conn, found)
 
 
-def may_change(caller: Caller, row: FeedRow) -> bool:
-    """All users of an org see its feeds. Only the creator and admins change one."""
-    who = caller.who
-    return who.writes and (who.role == "admin" or who.user_id == row.user_id)
-
-
 async def _get_changeable(conn: Connection, caller: Caller, feed_id: UUID) -> FeedRow:
     found = await get_feed(conn, feed_id)
-    if not may_change(caller, found):
-        raise NotAllowed(
-            "INSUFFICIENT_PERMISSIONS",
-            "Only the user who created this feed, or an admin, may change it.",
-        )
+    require_change(is_creator_or_admin(caller, found), "feed")
     return found
 
 
@@ -121,13 +114,3 @@ def _name_taken(name: str) -> PermanentError:
 
 def _audited(row: FeedRow) -> dict[str, Any]:
     return {"name": row.name, "enabled": row.enabled, "source": row.settings.source}
-
-
-async def _audit(
-    conn: Connection, caller: Caller, row: FeedRow, verb: str, *, before: Any = None,
-    after: Any = None,
-) -> None:  # fmt: skip
-    await audit(
-        conn, row.org_id, caller.who.user_id, f"feed.{verb}", f"feed:{row.id}", ip=caller.ip,
-        before=before, after=after,
-    )  # fmt: skip

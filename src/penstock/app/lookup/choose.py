@@ -43,7 +43,7 @@ async def choose_candidate(
         )
     await reprocess.add_to_document(conn, job_id, row_no, {CHOSEN: key or NONE_OF_THEM})
     await audit(
-        conn, job["org_id"], caller.who.user_id, "item.choose", f"job:{job_id}:{row_no}",
+        conn, job.org_id, caller.who.user_id, "item.choose", f"job:{job_id}:{row_no}",
         ip=caller.ip, before={"chosen": document.get(CHOSEN)}, after={"chosen": key},
     )  # fmt: skip
     again = Selection(whole_job=False, statuses=_ENDED, rows=(row_no,))

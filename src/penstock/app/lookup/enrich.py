@@ -19,6 +19,7 @@ from penstock.model.states import TERMINAL_JOB_STATES
 from penstock.store.accounts.audit_log import Caller, audit
 from penstock.store.database import Connection, from_json
 from penstock.store.jobs import claims, reprocess
+from penstock.store.jobs.job_rows import JobDetails
 
 # Pipelines whose jobs write products.
 _WRITERS = frozenset(("extraction", "shop_import"))
@@ -39,14 +40,12 @@ async def enrich_job(
 ) -> Receipt:
     """Submit a lookup of the products that a job wrote. Wake `Receipt.lane` after the commit."""
     job = await get_job(conn, job_id)
-    if job["pipeline"] not in _WRITERS:
-        raise BadInput(
-            "INVALID_PARAMETERS", f"Jobs of {job['pipeline']} write no products to enrich."
-        )
-    if job["state"] not in TERMINAL_JOB_STATES:
+    if job.pipeline not in _WRITERS:
+        raise BadInput("INVALID_PARAMETERS", f"Jobs of {job.pipeline} write no products to enrich.")
+    if job.state not in TERMINAL_JOB_STATES:
         raise PermanentError(
             "INVALID_STATE", "The job has not ended. Enrich its products when it has.",
-            state=job["state"],
+            state=job.state,
         )  # fmt: skip
     enrich: dict[str, Any] = {"jobId": str(job_id)}
     if asked.fields is not None:
@@ -54,15 +53,15 @@ async def enrich_job(
     config: dict[str, Any] = {"enrich": enrich}
     if asked.sources is not None:
         config["sources"] = list(asked.sources)
-    who = caller.who if caller.who.org_id == job["org_id"] else owner_of(job)
+    who = caller.who if caller.who.org_id == job.org_id else owner_of(job)
     order = Order(
-        PIPELINE, config, priority=job["priority"], name=f"Enrich {job['name']}", ip=caller.ip,
+        PIPELINE, config, priority=job.priority, name=f"Enrich {job.name}", ip=caller.ip,
         idempotency_key=asked.idempotency_key, made_from=f"job:{job_id}",
     )  # fmt: skip
     receipt = await submit(runtime, conn, who, order, caller.who)
     if not receipt.replayed:
         await audit(
-            conn, job["org_id"], caller.who.user_id, "job.enrich", f"job:{job_id}", ip=caller.ip,
+            conn, job.org_id, caller.who.user_id, "job.enrich", f"job:{job_id}", ip=caller.ip,
             after={"jobId": str(receipt.job_id), "fields": asked.fields},
         )  # fmt: skip
     return receipt
@@ -92,6 +91,6 @@ async def decide_proposals(
     return await bulk.reprocess_job(runtime, conn, caller.who, job_id, meant, caller.ip)
 
 
-def _is_enrichment(job: Any) -> bool:
-    config: dict[str, Any] = from_json(job["config"])
-    return job["pipeline"] == PIPELINE and "enrich" in config
+def _is_enrichment(job: JobDetails) -> bool:
+    config: dict[str, Any] = from_json(job.config)
+    return job.pipeline == PIPELINE and "enrich" in config

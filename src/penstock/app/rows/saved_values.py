@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from penstock.model.errors import PermanentError
@@ -10,6 +9,7 @@ from penstock.store.accounts.audit_log import Caller, audit
 from penstock.store.catalog import saved_values as store
 from penstock.store.catalog.saved_values import UnreadValue
 from penstock.store.database import Connection, from_json
+from penstock.store.jobs.job_rows import JobDetails
 
 # Values that may be words of the supplier; other problems are not about what a word means.
 WORD_CODES = [
@@ -18,11 +18,11 @@ WORD_CODES = [
     "DIMENSIONS_UNREADABLE", "BOOLEAN_UNREADABLE", "AVAILABILITY_UNKNOWN", "LEAD_TIME_UNREADABLE",
     "DATE_UNREADABLE", "GTIN_UNREADABLE", "URL_UNREADABLE", "IMAGE_NOT_URL",
 ]  # fmt: skip
-# Rows with the same value from which on it is offered.
+# A value is offered if so many rows have it.
 OFFERED_FROM = 2
 _MOST_OFFERED = 50
 # As the pipeline names products of files without a source.
-_DEFAULT_SOURCE = "file"
+DEFAULT_SOURCE = "file"
 
 
 async def remember(
@@ -52,10 +52,11 @@ async def forget(
     )  # fmt: skip
 
 
-async def offered(conn: Connection, job: Any) -> tuple[str, list[UnreadValue]]:
-    """The source of a job, and the values that its rows could not be read for, most often first."""
-    job_id: UUID = job["id"]
-    context = from_json(job["context"]) or {}
-    source = (context.get("profile") or {}).get("source") or _DEFAULT_SOURCE
+async def offered(conn: Connection, job: JobDetails) -> tuple[str, list[UnreadValue]]:
+    """The source of a job, and the values that could not be read in its rows, most frequent
+    first."""
+    job_id: UUID = job.id
+    context = from_json(job.context) or {}
+    source = (context.get("profile") or {}).get("source") or DEFAULT_SOURCE
     found = await store.unread_values(conn, job_id, WORD_CODES, OFFERED_FROM, _MOST_OFFERED)
     return source, found

@@ -7,12 +7,13 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from penstock.model.errors import BadInput, NotAllowed, NotThere, PermanentError
+from penstock.app.owned import audit_owned, is_creator_or_admin, require_change
+from penstock.model.errors import BadInput, NotThere, PermanentError
 from penstock.model.ids import new_id
 from penstock.model.schedules.actions import Action, action_json
 from penstock.model.schedules.cron import parse_zone
 from penstock.model.schedules.due import CatchUp, Timing
-from penstock.store.accounts.audit_log import Caller, audit
+from penstock.store.accounts.audit_log import Caller
 from penstock.store.database import Connection
 from penstock.store.schedules import schedules as store
 from penstock.store.schedules.schedules import NewSchedule, ScheduleRow, timing_of
@@ -69,10 +70,11 @@ async def create(
             "INVALID_STATE", f"An org has at most {MOST_SCHEDULES} schedules. Delete one first."
         )
     schedule_id = new_id()
-    if not await store.add(conn, schedule_id, org_id, caller.who.user_id, _new(order)):
+    new = _new(order, await store.clock(conn))
+    if not await store.add(conn, schedule_id, org_id, caller.who.user_id, new):
         raise _name_taken(order.name)
     made = await get_schedule(conn, schedule_id)
-    await _audit(conn, caller, made, "create", after=_audited(made))
+    await audit_owned(conn, caller, "schedule", made, "create", after=_audited(made))
     return made
 
 
@@ -84,12 +86,14 @@ async def change(
     await store.lock(conn, schedule_id)
     if await store.name_taken(conn, before.org_id, order.name, schedule_id):
         raise _name_taken(order.name)
-    new = _new(order)
+    new = _new(order, await store.clock(conn))
     if before.state == "paused":
         new = replace(new, next_at=None)
     await store.change(conn, schedule_id, new)
     after = await get_schedule(conn, schedule_id)
-    await _audit(conn, caller, after, "change", before=_audited(before), after=_audited(after))
+    await audit_owned(
+        conn, caller, "schedule", after, "change", before=_audited(before), after=_audited(after)
+    )
     return after
 
 
@@ -97,26 +101,26 @@ async def delete(conn: Connection, caller: Caller, schedule_id: UUID) -> None:
     found = await _get_changeable(conn, caller, schedule_id)
     if not await store.delete(conn, schedule_id):
         raise no_such_schedule()
-    await _audit(conn, caller, found, "delete", before=_audited(found))
+    await audit_owned(conn, caller, "schedule", found, "delete", before=_audited(found))
 
 
 async def pause(conn: Connection, caller: Caller, schedule_id: UUID) -> ScheduleRow:
     found = await _get_changeable(conn, caller, schedule_id)
     if not await store.pause(conn, schedule_id, BY_USER):
         raise PermanentError("INVALID_STATE", f"The schedule is {found.state}.", state=found.state)
-    await _audit(conn, caller, found, "pause")
+    await audit_owned(conn, caller, "schedule", found, "pause")
     return await get_schedule(conn, schedule_id)
 
 
 async def resume(conn: Connection, caller: Caller, schedule_id: UUID) -> ScheduleRow:
     """Due times that passed while it was paused are not caught up on."""
     found = await _get_changeable(conn, caller, schedule_id)
-    following = found.timing.next_after(datetime.now(UTC))
+    following = found.timing.next_after(await store.clock(conn))
     if following is None:
         raise PermanentError("INVALID_STATE", "Its time has passed. Set another time.")
     if not await store.resume(conn, schedule_id, following):
         raise PermanentError("INVALID_STATE", f"The schedule is {found.state}.", state=found.state)
-    await _audit(conn, caller, found, "resume")
+    await audit_owned(conn, caller, "schedule", found, "resume")
     return await get_schedule(conn, schedule_id)
 
 
@@ -124,31 +128,21 @@ async def run_now(conn: Connection, caller: Caller, schedule_id: UUID) -> dateti
     """Add a run that begins at once; return its due time."""
     found = await _get_changeable(conn, caller, schedule_id)
     due_at = await store.add_manual_run(conn, schedule_id, found.org_id)
-    await _audit(conn, caller, found, "run")
+    await audit_owned(conn, caller, "schedule", found, "run")
     return due_at
-
-
-def may_change(caller: Caller, row: ScheduleRow) -> bool:
-    """All users of an org see its schedules. Only the creator and admins change one."""
-    who = caller.who
-    return who.writes and (who.role == "admin" or who.user_id == row.user_id)
 
 
 async def _get_changeable(conn: Connection, caller: Caller, schedule_id: UUID) -> ScheduleRow:
     found = await get_schedule(conn, schedule_id)
-    if not may_change(caller, found):
-        raise NotAllowed(
-            "INSUFFICIENT_PERMISSIONS",
-            "Only the user who created this schedule, or an admin, may change or run it.",
-        )
+    require_change(is_creator_or_admin(caller, found), "schedule", "change or run it")
     return found
 
 
-def _new(order: ScheduleOrder) -> NewSchedule:
+def _new(order: ScheduleOrder, now: datetime) -> NewSchedule:
     timing = checked_timing(order.cron, order.at, order.time_zone)
     return NewSchedule(
         order.name, order.cron, order.at, order.time_zone, order.catch_up,
-        action_json(order.action), order.pause_after, timing.next_after(datetime.now(UTC)),
+        action_json(order.action), order.pause_after, timing.next_after(now),
     )  # fmt: skip
 
 
@@ -161,13 +155,3 @@ def _audited(row: ScheduleRow) -> dict[str, Any]:
         "name": row.name, "cron": row.cron, "at": row.at, "timeZone": row.time_zone,
         "catchUp": row.catch_up, "state": row.state,
     }  # fmt: skip
-
-
-async def _audit(
-    conn: Connection, caller: Caller, row: ScheduleRow, verb: str, *, before: Any = None,
-    after: Any = None,
-) -> None:  # fmt: skip
-    await audit(
-        conn, row.org_id, caller.who.user_id, f"schedule.{verb}", f"schedule:{row.id}",
-        ip=caller.ip, before=before, after=after,
-    )  # fmt: skip

@@ -3,6 +3,10 @@
 A due time becomes a row of `schedule_runs`, in the transaction that moves the schedule to its next
 time. The job of a run is submitted in the transaction that locks this row and marks it as begun, so
 that neither a second leader nor a crash submits a second job for it.
+
+The database's clock decides what is due, for all leaders. If it is set forward, the due times it
+passes are caught up on as the schedule says. If it is set back, schedules are due by the new time,
+and a due time that comes a second time begins nothing: it has its run.
 """
 
 from __future__ import annotations
@@ -60,10 +64,28 @@ class Scheduler:
 
     async def run_once(self) -> int:
         """Return how many runs became due."""
+        await self._follow_clock()
         added = await self._plan()
         await self._begin()
         await self._end()
         return added
+
+    async def _follow_clock(self) -> None:
+        """After the clock was set back, schedules are due by the time it is now. Due times that
+        come a second time have their runs already."""
+        async with self._runtime.db.transaction() as conn:
+            ahead = await store.lock_planned_ahead(
+                conn, self._config.schedules_at_once, self._config.shift
+            )
+            for one in ahead:
+                following = one.timing.next_after(one.now)
+                await store.set_next(conn, one, min(one.next_at, following or one.next_at))
+            if ahead:
+                await store.bring_runs_forward(conn)
+        if ahead:
+            self._runtime.log.warning(
+                "schedules follow a clock that was set back", count=len(ahead)
+            )
 
     async def _plan(self) -> int:
         """Turn due times into runs."""
@@ -187,17 +209,17 @@ class Scheduler:
         self, conn: Connection, schedule_id: UUID, *, failed: bool, reason: str
     ) -> None:
         found = await store.lock(conn, schedule_id)
-        if found is None or (not failed and found["failures"] == 0):
+        if found is None or (not failed and found.failures == 0):
             return
-        failures = found["failures"] + 1 if failed else 0
+        failures = found.failures + 1 if failed else 0
         await store.count_failures(conn, schedule_id, failures)
-        most = found["pause_after"]
-        if failed and most and failures >= most and found["state"] == "active":
+        most = found.pause_after
+        if failed and most and failures >= most and found.state == "active":
             times = "1 run" if failures == 1 else f"{failures} runs in a row"
             told = f"Paused after {times} failed. The last one: {reason}"[:1000]
             await store.pause(conn, schedule_id, told)
             self._runtime.log.warning(
-                "schedule paused", schedule=str(schedule_id), name=found["name"], reason=told
+                "schedule paused", schedule=str(schedule_id), name=found.name, reason=told
             )
 
 

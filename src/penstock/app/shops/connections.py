@@ -10,10 +10,10 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from penstock.app.owned import audit_owned, may_change, require_change
 from penstock.engine.runtime import Runtime
 from penstock.model.errors import (
     BadInput,
-    NotAllowed,
     NotThere,
     PenstockError,
     PermanentError,
@@ -30,10 +30,10 @@ from penstock.model.shops.provider import (
     ShopInfo,
 )
 from penstock.model.text.redaction import redacted
-from penstock.store.accounts.audit_log import Caller, audit
+from penstock.store.accounts.audit_log import Caller
 from penstock.store.database import Connection, Transaction, from_json
 from penstock.store.shops import connections as store
-from penstock.store.shops.connections import ConnectionRow, NewConnection, seal_credentials
+from penstock.store.shops.connections import ConnectionRow, NewConnection
 
 MOST_CONNECTIONS = 200
 # Products of a deleted connection are counted up to this number.
@@ -158,7 +158,7 @@ async def create(
             f"An org has at most {MOST_CONNECTIONS} connections. Delete one first.",
         )
     connection_id = new_id()
-    sealed = seal_credentials(runtime.sealer, connection_id, order.credentials)
+    sealed = store.credentials.seal(runtime.sealer, connection_id, order.credentials)
     await store.add_connection(
         conn,
         NewConnection(
@@ -167,7 +167,7 @@ async def create(
         ),
     )  # fmt: skip
     made = await get_connection(conn, connection_id)
-    await _audit(conn, caller, made, "create", after=_audited(made))
+    await audit_owned(conn, caller, "connection", made, "create", after=_audited(made))
     return made
 
 
@@ -175,7 +175,9 @@ async def rename(conn: Connection, caller: Caller, connection_id: UUID, name: st
     before = await _get_changeable(conn, caller, connection_id)
     await store.rename_connection(conn, connection_id, name)
     after = await get_connection(conn, connection_id)
-    await _audit(conn, caller, after, "change", before=_audited(before), after=_audited(after))
+    await audit_owned(
+        conn, caller, "connection", after, "change", before=_audited(before), after=_audited(after)
+    )
     return after
 
 
@@ -186,11 +188,13 @@ async def rotate(
     """Replace the credentials. Running imports use the new ones from their next call on."""
     found = await _get_changeable(conn, caller, connection_id)
     checked = check_credentials(provider_of(runtime, found.provider), credentials)
-    sealed = seal_credentials(runtime.sealer, connection_id, checked)
+    sealed = store.credentials.seal(runtime.sealer, connection_id, checked)
     if not await store.rotate_credentials(conn, connection_id, sealed):
         raise no_such_connection()
     after = await get_connection(conn, connection_id)
-    await _audit(conn, caller, after, "rotate", after={"fields": sorted(checked)})
+    await audit_owned(
+        conn, caller, "connection", after, "rotate", after={"fields": sorted(checked)}
+    )
     return after
 
 
@@ -201,7 +205,9 @@ async def delete(conn: Connection, caller: Caller, connection_id: UUID) -> int:
     kept = await store.count_products(conn, found.org_id, source, _MOST_COUNTED)
     if not await store.delete_connection(conn, connection_id):
         raise no_such_connection()
-    await _audit(conn, caller, found, "delete", before=_audited(found), after={"kept": kept})
+    await audit_owned(
+        conn, caller, "connection", found, "delete", before=_audited(found), after={"kept": kept}
+    )
     return kept
 
 
@@ -225,7 +231,7 @@ async def test(
             problem = None if error is None else error_shape(error)
             await store.save_test(conn, connection_id, details=details, error=problem)
         outcome = "ok" if error is None else error.code
-        await _audit(conn, caller, row, "test", after={"result": outcome})
+        await audit_owned(conn, caller, "connection", row, "test", after={"result": outcome})
     return result
 
 
@@ -280,19 +286,9 @@ def source_of(row: ConnectionRow) -> str:
     return ShopConnection(row.id, row.org_id, row.provider, row.address, {}).source
 
 
-def may_change(caller: Caller, row: ConnectionRow) -> bool:
-    """All users of an org use its connections. Only the creator and admins change one."""
-    who = caller.who
-    return who.writes and who.scope.owner_id in (None, row.user_id)
-
-
 async def _get_changeable(conn: Connection, caller: Caller, connection_id: UUID) -> ConnectionRow:
     found = await get_connection(conn, connection_id)
-    if not may_change(caller, found):
-        raise NotAllowed(
-            "INSUFFICIENT_PERMISSIONS",
-            "Only the user who created this connection, or an admin, may change it.",
-        )
+    require_change(may_change(caller, found), "connection")
     return found
 
 
@@ -303,13 +299,3 @@ def details_of(row: ConnectionRow) -> Mapping[str, Any]:
 
 def _audited(row: ConnectionRow) -> dict[str, Any]:
     return {"name": row.name, "provider": row.provider, "address": row.address}
-
-
-async def _audit(
-    conn: Connection, caller: Caller, row: ConnectionRow, verb: str, *, before: Any = None,
-    after: Any = None,
-) -> None:  # fmt: skip
-    await audit(
-        conn, row.org_id, caller.who.user_id, f"connection.{verb}", f"connection:{row.id}",
-        ip=caller.ip, before=before, after=after,
-    )  # fmt: skip

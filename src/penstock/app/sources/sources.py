@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from penstock.app.owned import audit_owned, may_change, require_change
 from penstock.app.shops.connections import is_exempt
 from penstock.engine.runtime import Runtime
-from penstock.model.errors import BadInput, NotAllowed, NotThere, PermanentError, Waiting
+from penstock.model.errors import BadInput, NotThere, PermanentError, Waiting
 from penstock.model.ids import new_id
 from penstock.model.network.fetching import FetchPurpose
 from penstock.model.ports import Profiles
@@ -18,11 +19,11 @@ from penstock.model.sources.config import SourceConfig
 from penstock.model.sources.document import SourceDocument
 from penstock.model.sources.search import PROVIDER, SearchQuery, SourceTrial
 from penstock.model.text.redaction import redacted
-from penstock.store.accounts.audit_log import Caller, audit
+from penstock.store.accounts.audit_log import Caller
 from penstock.store.database import Connection, Transaction
 from penstock.store.providers import states
 from penstock.store.sources import sources as store
-from penstock.store.sources.sources import SourceRow, seal_credentials
+from penstock.store.sources.sources import SourceRow
 
 MOST_SOURCES = 100
 _CREDENTIAL = re.compile(r"[\x20-\x7e]{1,2000}")
@@ -116,11 +117,11 @@ async def create(
             "INVALID_STATE", f"An org has at most {MOST_SOURCES} sources. Delete one first."
         )
     source_id = new_id()
-    sealed = seal_credentials(runtime.sealer, source_id, checked)
+    sealed = store.credentials.seal(runtime.sealer, source_id, checked)
     if not await store.add_source(conn, source_id, org_id, caller.who.user_id, config, sealed):
         raise _name_taken(config.name)
     made = await get_source(conn, source_id)
-    await _audit(conn, caller, made, "create", after=_audited(made))
+    await audit_owned(conn, caller, "source", made, "create", after=_audited(made))
     return made
 
 
@@ -134,7 +135,7 @@ async def change(
     sealed = None
     if credentials:
         checked = check_credentials(config, credentials)
-        sealed = seal_credentials(runtime.sealer, source_id, checked)
+        sealed = store.credentials.seal(runtime.sealer, source_id, checked)
     elif _sends_elsewhere(before.parsed, config):
         raise BadInput(
             "INVALID_CONFIG",
@@ -147,7 +148,9 @@ async def change(
     if not await store.change_source(conn, source_id, config, sealed):
         raise no_such_source()
     after = await get_source(conn, source_id)
-    await _audit(conn, caller, after, "change", before=_audited(before), after=_audited(after))
+    await audit_owned(
+        conn, caller, "source", after, "change", before=_audited(before), after=_audited(after)
+    )
     return after
 
 
@@ -166,7 +169,7 @@ async def delete(conn: Connection, caller: Caller, source_id: UUID) -> None:
     found = await _get_changeable(conn, caller, source_id)
     if not await store.delete_source(conn, source_id):
         raise no_such_source()
-    await _audit(conn, caller, found, "delete", before=_audited(found))
+    await audit_owned(conn, caller, "source", found, "delete", before=_audited(found))
 
 
 async def test(
@@ -192,7 +195,7 @@ async def test(
             )
             await store.save_test(conn, source_id, told)
         outcome = "ok" if error is None else error.code
-        await _audit(conn, caller, row, "test", after={"result": outcome})
+        await audit_owned(conn, caller, "source", row, "test", after={"result": outcome})
     return trial
 
 
@@ -213,32 +216,12 @@ async def health(runtime: Runtime, conn: Connection, source_id: UUID) -> dict[st
     }  # fmt: skip
 
 
-def may_change(caller: Caller, row: SourceRow) -> bool:
-    """All users of an org use its sources. Only the creator and admins change one."""
-    who = caller.who
-    return who.writes and who.scope.owner_id in (None, row.user_id)
-
-
 async def _get_changeable(conn: Connection, caller: Caller, source_id: UUID) -> SourceRow:
     found = await get_source(conn, source_id)
-    if not may_change(caller, found):
-        raise NotAllowed(
-            "INSUFFICIENT_PERMISSIONS",
-            "Only the user who created this source, or an admin, may change it.",
-        )
+    require_change(may_change(caller, found), "source")
     return found
 
 
 def _audited(row: SourceRow) -> dict[str, Any]:
     config = row.parsed
     return {"name": row.name, "url": config.url, "enabled": row.enabled, "auth": config.auth.kind}
-
-
-async def _audit(
-    conn: Connection, caller: Caller, row: SourceRow, verb: str, *, before: Any = None,
-    after: Any = None,
-) -> None:  # fmt: skip
-    await audit(
-        conn, row.org_id, caller.who.user_id, f"source.{verb}", f"source:{row.id}",
-        ip=caller.ip, before=before, after=after,
-    )  # fmt: skip

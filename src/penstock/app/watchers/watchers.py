@@ -7,18 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
+from penstock.app.owned import audit_owned, may_change, require_change
 from penstock.engine.runtime import Runtime
 from penstock.engine.submit import Order, require_profile, submitted_pipeline, valid_config
-from penstock.model.errors import BadInput, NotAllowed, NotThere, PenstockError, PermanentError
+from penstock.model.errors import BadInput, NotThere, PenstockError, PermanentError
 from penstock.model.ids import new_id
 from penstock.model.places.names import depth_of, is_selected, matches, patterns_of
 from penstock.model.places.ports import Place, PlaceAddress, PlaceFile, PlaceKind, PlaceLimits
 from penstock.model.text.redaction import redacted
-from penstock.store.accounts.audit_log import Caller, audit
+from penstock.store.accounts.audit_log import Caller
 from penstock.store.database import Connection, Transaction
 from penstock.store.watchers import files
 from penstock.store.watchers import watchers as store
-from penstock.store.watchers.watchers import NewWatcher, WatcherRow, WatcherTask, seal_credentials
+from penstock.store.watchers.watchers import NewWatcher, WatcherRow, WatcherTask
 
 MOST_WATCHERS = 200
 _TEST_SECONDS = 20.0
@@ -112,7 +113,7 @@ async def create(
         )
     await _require_profile(runtime, conn, org_id, order_of(order.task))
     watcher_id = new_id()
-    sealed = seal_credentials(runtime.sealer, watcher_id, order.credentials)
+    sealed = store.seal_credentials(runtime.sealer, watcher_id, order.credentials)
     await store.add_watcher(
         conn,
         NewWatcher(
@@ -120,7 +121,7 @@ async def create(
         ),
     )
     made = await get_watcher(conn, watcher_id)
-    await _audit(conn, caller, made, "create", after=_audited(made))
+    await audit_owned(conn, caller, "watcher", made, "create", after=_audited(made))
     return made
 
 
@@ -135,7 +136,9 @@ async def change(
     await _require_profile(runtime, conn, before.org_id, order_of(task))
     await store.change_watcher(conn, watcher_id, task)
     after = await get_watcher(conn, watcher_id)
-    await _audit(conn, caller, after, "change", before=_audited(before), after=_audited(after))
+    await audit_owned(
+        conn, caller, "watcher", after, "change", before=_audited(before), after=_audited(after)
+    )
     return after
 
 
@@ -150,11 +153,13 @@ async def rotate(
         PlaceAddress(PlaceKind(found.kind), found.address, found.org, credentials)
     )
     async with transaction() as conn:
-        sealed = seal_credentials(runtime.sealer, watcher_id, credentials)
+        sealed = store.seal_credentials(runtime.sealer, watcher_id, credentials)
         if not await store.rotate_credentials(conn, watcher_id, sealed):
             raise no_such_watcher()
         after = await get_watcher(conn, watcher_id)
-        await _audit(conn, caller, after, "rotate", after={"fields": sorted(credentials)})
+        await audit_owned(
+            conn, caller, "watcher", after, "rotate", after={"fields": sorted(credentials)}
+        )
     return after
 
 
@@ -162,7 +167,7 @@ async def delete(conn: Connection, caller: Caller, watcher_id: UUID) -> None:
     found = await _get_changeable(conn, caller, watcher_id)
     if not await store.delete_watcher(conn, watcher_id):
         raise no_such_watcher()
-    await _audit(conn, caller, found, "delete", before=_audited(found))
+    await audit_owned(conn, caller, "watcher", found, "delete", before=_audited(found))
 
 
 async def retry_file(
@@ -173,7 +178,7 @@ async def retry_file(
     name = await files.retry(conn, watcher_id, file_id)
     if name is None:
         raise PermanentError("INVALID_STATE", "There is no such file that failed.")
-    await _audit(conn, caller, found, "retry", after={"file": name})
+    await audit_owned(conn, caller, "watcher", found, "retry", after={"file": name})
     return found
 
 
@@ -200,7 +205,7 @@ async def test(
         if host_key is not None:
             await store.save_host_key(conn, watcher_id, host_key)
         outcome = "ok" if result.error is None else result.error.code
-        await _audit(conn, caller, row, "test", after={"result": outcome})
+        await audit_owned(conn, caller, "watcher", row, "test", after={"result": outcome})
     return result
 
 
@@ -214,19 +219,9 @@ def error_shape(error: PenstockError) -> dict[str, Any]:
     return {"code": error.code, "message": redacted(error.message)}
 
 
-def may_change(caller: Caller, row: WatcherRow) -> bool:
-    """All users of an org use its watchers. Only the creator and admins change one."""
-    who = caller.who
-    return who.writes and who.scope.owner_id in (None, row.user_id)
-
-
 async def _get_changeable(conn: Connection, caller: Caller, watcher_id: UUID) -> WatcherRow:
     found = await get_watcher(conn, watcher_id)
-    if not may_change(caller, found):
-        raise NotAllowed(
-            "INSUFFICIENT_PERMISSIONS",
-            "Only the user who created this watcher, or an admin, may change it.",
-        )
+    require_change(may_change(caller, found), "watcher")
     return found
 
 
@@ -237,13 +232,3 @@ def _audited(row: WatcherRow) -> dict[str, Any]:
         "then": row.after_taken, "job": task.job, "enabled": row.enabled,
         "everySeconds": row.every_seconds,
     }  # fmt: skip
-
-
-async def _audit(
-    conn: Connection, caller: Caller, row: WatcherRow, verb: str, *, before: Any = None,
-    after: Any = None,
-) -> None:  # fmt: skip
-    await audit(
-        conn, row.org_id, caller.who.user_id, f"watcher.{verb}", f"watcher:{row.id}",
-        ip=caller.ip, before=before, after=after,
-    )  # fmt: skip

@@ -21,10 +21,16 @@ _MIN_NUMBER_LENGTH = 3
 _OTHER_NUMBERS, _MISSING_NUMBERS = 0.6, 0.9
 
 
+def all_words(title: str) -> list[str]:
+    """The words as the database has them, of the whole title."""
+    lower = title.lower() if title.isascii() else title.translate(_LOWER)
+    joined = _BETWEEN.sub(" ", lower).strip(" ")
+    return joined.split(" ") if joined else []
+
+
 def title_words(title: str) -> list[str]:
     """Each word once, in the order of the title."""
-    split = _BETWEEN.split(title[:_MAX_TITLE_LENGTH].translate(_LOWER))
-    return list(dict.fromkeys(word for word in split if word))
+    return list(dict.fromkeys(all_words(title[:_MAX_TITLE_LENGTH])))
 
 
 def strict_words(title: str) -> list[str]:

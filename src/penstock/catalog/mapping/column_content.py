@@ -35,6 +35,7 @@ from penstock.catalog.word_lists import words
 MIN_FILLED_CELLS = 3
 TOO_FEW = 0.25
 _CODE = re.compile(r"\s*(?=[^\s]*[0-9])[A-Z0-9._/-]{1,24}\s*")
+_PHRASE = re.compile(r"\s*[^\W\d_]{3,} [^\W\d_]{2,}")
 MAX_INSPECTED = 200
 
 _FITS: dict[str, Callable[[str], bool]] = {
@@ -55,7 +56,7 @@ _FITS: dict[str, Callable[[str], bool]] = {
     "listed_variants": lambda text: "=" in text or "|" in text,
     "option_values": lambda text: not text.startswith("["),
     "availability": lambda text: read_availability(text).value is not None,
-    "count": lambda text: read_count(text).value is not None,
+    "count": lambda text: _is_whole(text),
     # Availability words belong to the status column; this field takes numbers.
     "quantity": lambda text: read_quantity(text).rule in QUANTITY_RULES,
     "lead_time": lambda text: any(c.isdecimal() for c in text),
@@ -74,6 +75,11 @@ _FITS: dict[str, Callable[[str], bool]] = {
 }
 
 
+def _is_whole(text: str) -> bool:
+    found = read_count(text)
+    return found.value is not None and not any(p.code == "NUMBER_ROUNDED" for p in found.problems)
+
+
 def is_wrong_gtin(text: str) -> bool:
     return any(
         found.code in ("GTIN_LOST", "GTIN_CHECK_DIGIT") for found in read_gtin(text).problems
@@ -90,9 +96,21 @@ def are_codes(samples: Sequence[str]) -> bool:
     return len(cells) > 1 and all(map(_CODE.fullmatch, cells))
 
 
+def are_phrases(samples: Sequence[str]) -> bool:
+    """`Bike pump`, `Chaise pliante bois`: words, not codes."""
+    cells = filled(samples)
+    worded = sum(map(bool, map(_PHRASE.match, cells)))
+    return len(cells) > 1 and worded >= 0.6 * len(cells)
+
+
 def are_numbers(samples: Sequence[str]) -> bool:
     cells = filled(samples)
     return bool(cells) and all(text.strip().isdecimal() for text in cells)
+
+
+def are_amounts(samples: Sequence[str]) -> bool:
+    """Numbers of which at least one is above 1, so that they are not `yes` and `no`."""
+    return are_numbers(samples) and any(int(text) > 1 for text in filled(samples))
 
 
 def are_measures(samples: Sequence[str]) -> bool:
@@ -135,12 +153,20 @@ _LOOKS: tuple[tuple[str, str, float, Callable[[str], bool]], ...] = (
         "url",
         "metadata.url",
         0.7,
-        lambda text: text.startswith("http") and not looks_like_image(text),
+        lambda text: (
+            text.startswith("http") and not looks_like_image(text) and not _is_document(text)
+        ),
     ),
     ("currency", "price.currency", 0.8, lambda text: text.strip().upper() in CODES),
     ("price", "price.amount", 0.75, lambda text: _is_price(text)),
     ("availability", "availability.status", 0.7, lambda text: _is_availability(text)),
-    ("unit", "price.unit", 0.55, lambda text: not text[0].isdigit() and unit_of(text) is not None),
+    # Single letters are classes or sizes as often as units.
+    (
+        "unit",
+        "price.unit",
+        0.55,
+        lambda text: len(text.strip()) > 1 and not text[0].isdigit() and unit_of(text) is not None,
+    ),
     ("long_text", "description", 0.55, lambda text: len(text) > 100 and " " in text),
     ("date", "metadata.lastUpdated", 0.3, lambda text: _is_date(text)),
     ("boolean", "price.taxIncluded", 0.2, lambda text: text.strip().casefold() in BOOLEANS),
@@ -159,6 +185,14 @@ def _is_price(text: str) -> bool:
     if len(text) >= 40 or TOKEN.search(text) is None or not _MONEY.fullmatch(to_ascii(text)):
         return False
     return read_price(text).value is not None
+
+
+_DOCUMENT = re.compile(r"\.(?:pdf|zip|docx?|xlsx?|mp4|dwg|dxf|stp|step)(?:[?#]|$)", re.IGNORECASE)
+
+
+def _is_document(text: str) -> bool:
+    """A data sheet, manual or drawing, not the product's page."""
+    return _DOCUMENT.search(text) is not None
 
 
 def _is_availability(text: str) -> bool:

@@ -12,11 +12,11 @@ from functools import cache
 from penstock.catalog.word_lists import by_word, load, words
 
 _LISTS = load("header_words")
-_MEANT = by_word(_LISTS["same meaning"])
+MEANT = by_word(_LISTS["same meaning"])
 # Shorter words are ambiguous alone: `Art` means kind in German, `No` can be an answer.
 _MIN_LENGTH_ALONE = 4
 _CLEAR_ALONE = words(_LISTS["clear alone"])
-_JOINING = words(_LISTS["joining"])
+JOINING = words(_LISTS["joining"])
 # Members of records whose name only says that the product is meant.
 _NEUTRAL = words(_LISTS["neutral members"])
 _SINGLES = re.compile(r"\b[^\W\d_](?: [^\W\d_]\b)+")
@@ -34,9 +34,9 @@ def canonical(key: str) -> str:
     """A key with abbreviations expanded, without joining words and spaces; empty if too little
     is left to be certain."""
     key = _SINGLES.sub(lambda run: run.group().replace(" ", ""), key)
-    if len(key) < _MIN_LENGTH_ALONE and key in _MEANT and key not in _CLEAR_ALONE:
+    if len(key) < _MIN_LENGTH_ALONE and key in MEANT and key not in _CLEAR_ALONE:
         return ""
-    return "".join(_MEANT.get(word, word) for word in key.split() if word not in _JOINING)
+    return "".join(MEANT.get(word, word) for word in key.split() if word not in JOINING)
 
 
 def without_brackets(header: str) -> str | None:

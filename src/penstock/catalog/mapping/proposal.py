@@ -14,6 +14,9 @@ from rapidfuzz import fuzz, process
 from penstock.catalog.fields import BY_TARGET, TIERS, kind_of
 from penstock.catalog.mapping import column_content, synonyms
 from penstock.catalog.mapping.assign import assign
+from penstock.catalog.mapping.header_meaning import fields_meant, meaning
+from penstock.catalog.mapping.quantity_steps import read_quantity_step
+from penstock.catalog.mapping.shared_prefix import names_without_prefix
 from penstock.catalog.mapping.size_columns import find_size_columns
 from penstock.catalog.mapping.synonyms import Candidate, Hints, header_key
 from penstock.catalog.mapping.tier_columns import find_steps
@@ -33,14 +36,6 @@ MIN_BREAKS = 3
 
 # The names that readers give to columns of a file without a header.
 _NUMBERED = re.compile(r"Column [0-9]{1,4}")
-_BREAK = re.compile(
-    r"\s*(?P<price>(?:preis|price|prix|precio|prezzo|prijs|preço|cena|vk|ek)\s{0,2}"
-    r"(?:\(?(?:[A-Z]{3}|[€$£])\)?)?)?\s{0,2}"
-    r"(?P<low>[1-9][0-9]{0,6})\s?(?:(?P<high>(?:-|–|bis|to)\s?[0-9]{1,7}|\+))?"
-    r"\s{0,2}(?:(?:st|stk|stck|stück|pcs?|pieces?|units?|ea|szt|ks|uds?|pz|db|kpl|buc|adet|kom|шт|τεμ)\.?)?"
-    r"\s{0,2}(?:\(?(?:[A-Z]{3}|[€$£])\)?)?\s*",
-    re.IGNORECASE,
-)
 TIER_PRICE = re.compile(r"price\.tiers\.[0-9]+")
 # Words that resemble known names but are not misspelt ones.
 _NO_MISTAKES = words(load("header_words")["not misspelt"])
@@ -106,8 +101,11 @@ class _ColumnOptions:
 def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Proposal:
     """A target for each column, no target twice. ``samples`` holds some cells of each column."""
     platform = synonyms.platform_of(header)
+    shorter = names_without_prefix(header)
     thoughts = [
-        _field_options(name, samples[index] if index < len(samples) else (), platform)
+        _field_options(
+            name, shorter[index], samples[index] if index < len(samples) else (), platform
+        )
         for index, name in enumerate(header)
     ]
     if all(map(_NUMBERED.fullmatch, header)):
@@ -128,8 +126,9 @@ def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Pro
         )
     chosen = assign(scores)
     has_prices = platform is None or "price.amount" in synonyms.platform_fields(platform)
+    _split_gross_and_net(header, chosen, thoughts)
     if has_prices and not _with_a_discount(chosen, thoughts):
-        _with_a_price(chosen, thoughts)
+        _with_a_price(header, chosen, thoughts)
     _with_a_title(chosen, thoughts, samples)
     _with_further_columns(chosen, thoughts)
     return Proposal(
@@ -142,16 +141,25 @@ def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Pro
     )
 
 
-def _field_options(name: str, samples: Sequence[str], platform: str | None) -> _ColumnOptions:
+def _field_options(
+    name: str, shorter: str | None, samples: Sequence[str], platform: str | None
+) -> _ColumnOptions:
+    """``shorter`` is the name without the prefix that all columns of the file share."""
     named, hints = synonyms.candidates(name, platform)
+    if not named and shorter is not None:
+        named, hints = synonyms.candidates(shorter)
+        name = shorter
     options: dict[str, tuple[float, How]] = {
         target: (_adjusted_confidence(target, confidence, samples), "exact")
-        for target, confidence in _with_stock_words(_without_measures(named, samples))
+        for target, confidence in _with_stock_words(_without_measures(named, samples), samples)
     }
     if not options:
-        for target, confidence in _similar_names(name):
+        for target, confidence in fields_meant(name) or _similar_names(name):
             options.setdefault(target, (_adjusted_confidence(target, confidence, samples), "fuzzy"))
     looks = column_content.look(samples)
+    if looks is not None and looks[1] == "identifiers.gtin" and "sourceId" in options:
+        # A product id that consists of GTINs is the GTIN, unless another column is.
+        options["identifiers.gtin"] = (0.98, "exact")
     if looks is not None:
         _, target, confidence = looks
         if target not in options:
@@ -172,11 +180,11 @@ def _find_price_breaks(
 ) -> None:
     """Columns named `1`, `10`, `100`, or `1-9`, `10-49`, or `Preis 1 Stk`, `Preis 10 Stk`, that
     contain amounts are prices from that quantity up."""
-    matches = ((index, _BREAK.fullmatch(name[:80])) for index, name in enumerate(header))
-    found = [(index, step) for index, step in matches if step is not None]
-    numbers = [int(step["low"]) for _, step in found]
+    steps = ((index, read_quantity_step(name)) for index, name in enumerate(header))
+    found = [(index, step) for index, step in steps if step and not step.is_discount]
+    numbers = [step.low for _, step in found]
     grow = all(b > a for a, b in pairwise(numbers))
-    fewest = 2 if any(step["high"] or step["price"] for _, step in found) else MIN_BREAKS
+    fewest = 2 if any(step.says_range or step.says_price for _, step in found) else MIN_BREAKS
     if len(found) < fewest or numbers[0] != 1 or not grow or numbers[1] == 2:
         return
     for (index, _), quantity in zip(found, numbers, strict=True):
@@ -230,12 +238,15 @@ def _without_measures(named: list[Candidate], samples: Sequence[str]) -> list[Ca
     return [Candidate("specifications.pack", quantity.confidence)]
 
 
-def _with_stock_words(named: list[Candidate]) -> list[Candidate]:
-    """A column named `Stock` may contain `yes` and `sold out` as well as numbers."""
-    quantity = next((one for one in named if one.target == "availability.quantity"), None)
-    if quantity is None or any(one.target == "availability.status" for one in named):
-        return named
-    return [*named, Candidate("availability.status", quantity.confidence * 0.9)]
+def _with_stock_words(named: list[Candidate], samples: Sequence[str]) -> list[Candidate]:
+    """A column named `Stock` may contain `yes` and `sold out`, one named `In stock` numbers."""
+    by_target = {one.target: one.confidence for one in named}
+    quantity, status = (by_target.get(f"availability.{one}") for one in ("quantity", "status"))
+    if quantity is not None and status is None and not column_content.are_numbers(samples):
+        return [*named, Candidate("availability.status", quantity * 0.9)]
+    if status is not None and quantity is None and column_content.are_amounts(samples):
+        return [*named, Candidate("availability.quantity", status)]
+    return named
 
 
 def _similar_names(name: str) -> list[Candidate]:
@@ -292,6 +303,30 @@ def _is_misspelt(key: str, known: str) -> bool:
 _INSTEAD_OF_PRICE = ("price.list", "price.cost", "price.recommended")
 
 
+_GROSS, _NET = (words(load("header_words")[heading]) for heading in ("gross", "net"))
+
+
+def _split_gross_and_net(
+    header: Sequence[str], chosen: list[str | None], thoughts: list[_ColumnOptions]
+) -> None:
+    """`Bruttopreis`, `Rabatt`, `Nettopreis`: beside a discount or its group the gross price is the
+    list price and the net price what is paid."""
+    has_discount = not {"price.discount", "price.discountGroup"}.isdisjoint(chosen)
+    if not has_discount or "price.amount" not in chosen or "price.list" in chosen:
+        return
+    gross = chosen.index("price.amount")
+    nets = [
+        index
+        for index, thought in enumerate(thoughts)
+        if chosen[index] is None
+        and "price.amount" in thought.options
+        and not _NET.isdisjoint(header_key(header[index]).split())
+    ]
+    if nets and not _GROSS.isdisjoint(header_key(header[gross]).split()):
+        thoughts[gross].options["price.list"] = thoughts[gross].options["price.amount"]
+        chosen[gross], chosen[nets[0]] = "price.list", "price.amount"
+
+
 def _with_a_discount(chosen: list[str | None], thoughts: list[_ColumnOptions]) -> bool:
     """Whether the price is the list price less the discount: there is no other price, and the
     column of the price is named as the list price."""
@@ -305,11 +340,19 @@ def _with_a_discount(chosen: list[str | None], thoughts: list[_ColumnOptions]) -
     return "price.list" in chosen
 
 
-def _with_a_price(chosen: list[str | None], thoughts: list[_ColumnOptions]) -> None:
-    """Without another price, a list price, cost or recommended price is the price."""
+def _with_a_price(
+    header: Sequence[str], chosen: list[str | None], thoughts: list[_ColumnOptions]
+) -> None:
+    """Without another price, a list price, cost or recommended price is the price. Beside the cost
+    a retail price is what customers pay: `Закупочная цена`, `Розничная цена`."""
     if any(one == "price.amount" or (one or "").startswith(TIERS) for one in chosen):
         return
-    for target in _INSTEAD_OF_PRICE:
+    order = list(_INSTEAD_OF_PRICE)
+    if {"price.cost", "price.recommended"} <= set(chosen):
+        said = meaning(header_key(header[chosen.index("price.recommended")]))
+        if "retail" in said and "recommended" not in said:
+            order.insert(0, "price.recommended")
+    for target in order:
         if target in chosen:
             index = chosen.index(target)
             thoughts[index].options["price.amount"] = thoughts[index].options[target]
@@ -330,18 +373,36 @@ def _with_a_title(
         confidence, how = thoughts[index].options["description"]
         thoughts[index].options["title"] = (round(confidence * 0.8, 3), how)
         chosen[index] = "title"
+        _with_another(chosen, thoughts, "description")
+
+
+def _with_another(chosen: list[str | None], thoughts: list[_ColumnOptions], target: str) -> None:
+    """The best other column of a field that has become free."""
+    free = [
+        (thought.options[target][0], -index)
+        for index, thought in enumerate(thoughts)
+        if chosen[index] is None and thought.options.get(target, (0.0,))[0] >= MIN_CONFIDENCE
+    ]
+    if free:
+        chosen[-max(free)[1]] = target
 
 
 def _adjusted_confidence(target: str, confidence: float, samples: Sequence[str]) -> float:
     """The confidence of a name, corrected by how well the cells fit the field."""
-    if target in ("title", "specifications.material") and column_content.are_codes(samples):
+    named = target in ("title", "specifications.material")
+    if (named and column_content.are_codes(samples)) or (
+        target == "identifiers.sku" and column_content.are_phrases(samples)
+    ):
         confidence *= 0.6
     elif target == "category" and column_content.are_numbers(samples):
         # Numeric category codes mean nothing without their list.
         confidence *= 0.5
     elif target == "category" and column_content.are_all_generic(samples):
         confidence *= 0.3
-    share = column_content.fit(kind_of(target), samples)
+    kind = kind_of(target)
+    share = column_content.fit(kind, samples)
+    if kind == "count" and share is not None and share < 0.5:
+        share = 0.0  # Amounts of money are whole numbers now and then.
     if share is not None:
         return round(confidence * (0.4 + 0.6 * share), 3)
     if samples and not column_content.filled(samples):

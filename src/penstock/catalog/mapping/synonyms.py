@@ -17,6 +17,8 @@ from penstock.catalog.mapping.header_words import (
     without_brackets,
     without_locale,
 )
+from penstock.catalog.mapping.price_per import read_price_per
+from penstock.catalog.mapping.quantity_steps import read_quantity_step
 from penstock.catalog.values import price_words
 from penstock.catalog.values.currencies import CODES, TOKEN, currency_of
 from penstock.catalog.values.unit_names import KINDS
@@ -24,8 +26,11 @@ from penstock.catalog.values.units import unit_of
 from penstock.catalog.word_lists import by_word, entries, load, phrases, words
 
 MAX_HEADER_LENGTH = 200
+MIN_ABBREVIATION = 5
+# Letters of an abbreviated word among others.
+MIN_WORD_START = 3
 
-_NAMESPACE = re.compile(r"^(?:g|c|s|pim|product|attributes?|meta)[:.](?=[a-zA-Z])")
+_NAMESPACE = re.compile(r"^(?:g|[cC]|P|s|pim|[pP]roduct|attributes?|meta)[:.](?=[a-zA-Z])")
 _CAMEL = re.compile(r"(?<=[a-z][a-z])(?=[A-Z])")
 _NOT_WORDS = re.compile(r"[\W_]+")
 _DIGIT_EDGE = re.compile(r"(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
@@ -43,29 +48,14 @@ _TOO_GENERAL = words(_LISTS["too general below groups"])
 _JOINING_GROUPS = _JOINING | words(_LISTS["joining"]) | {"w", "v", "i", "a", "на", "в", "u", "s"}
 
 
+_UNMISTAKABLE = words(load("currencies")["unmistakable codes"])
+_TERMS_OF_DELIVERY = words(_LISTS["terms of delivery"])
 _MONEY_WORDS = by_word(_LISTS["currencies"])
 # Headers with these words are prices for one piece.
 _EACH = words(_LISTS["price of one piece"])
 
 _PARTED = re.compile(r"(?<=[^\W\d_])-\s+(?=[^\W\d_])")
-_STEP = re.compile(
-    r"(?:(?:net|netto|unit|staffel)?[ -]?"
-    r"(?:prices?|preise?|prix|precios?|prezz[oi]|prijs|prijzen|preços?|vk|ek)"
-    r"|(?P<off>(?:mengen)?rabatt|discount|remise|sconto|descuento|korting|desconto|rabat))?"
-    r"[ :(-]{0,3}(?:(?P<from>ab|from|>=|≥|à partir de|a partir de|desde|vanaf|da|dès|bei|at)\s?)?"
-    r"(?P<quantity>[0-9]{1,6})\s?(?P<plus>\+)?\s?"
-    r"(?:(?:st|stk|stück|pcs|pc|pz|uds?|units?|pieces?|stuks?|pièces|un|ex)\.?)?[ )]?"
-    r"(?:(?:€|eur|chf|usd|\$|netto|net|(?P<percent>[([]?(?:in )?%[)\]]?))\s?)?",
-    re.IGNORECASE,
-)
 
-# `Preis je 100 St.`, `€/100`: a price for many pieces.
-_PER_COUNT = re.compile(
-    r"(?:(?<!\s)\s++)?(?:/|\b(?:je|pro|per|par|por|für|for|à)\b)"
-    r"\s*+(?P<count>10|50|100|200|250|500|1000|1\.000)"
-    r"\s*+(?:st|stk|stck|stück|pcs|pc|pieces?|ea|units?|uds?|pz|szt|ks)?\.?\s*+\)?\s*+$",
-    re.IGNORECASE,
-)
 # The confidence of a name by its mark in the word lists.
 _STRENGTHS = {"?": 0.75, "~": 0.97, "^": 0.7}
 
@@ -126,7 +116,8 @@ def names_several_categories(header: str) -> bool:
 
 
 @cache
-def _index() -> dict[str, dict[str, float]]:
+def known_names() -> dict[str, dict[str, float]]:
+    """The fields that each known name means, with their confidence."""
     index: dict[str, dict[str, float]] = {}
     for target in BY_TARGET:
         if BY_TARGET[target].mapped:
@@ -134,7 +125,12 @@ def _index() -> dict[str, dict[str, float]]:
             last = header_key(target.rsplit(".", 1)[-1])
             if " " in last:  # "minOrder" is clear without its parent, "name" and "id" are not
                 index.setdefault(last, {}).setdefault(target, 0.9)
-    lists = (load("synonyms"), load("synonyms_extra_languages"), load("synonyms_europe"))
+    lists = (
+        load("synonyms"),
+        load("synonyms_extra_languages"),
+        load("synonyms_europe"),
+        load("synonyms_world"),
+    )
     for target, names in (pair for one in lists for pair in one.items()):
         for name in phrases(names):
             strength = _STRENGTHS.get(name[-1], 1.0)
@@ -153,10 +149,13 @@ def _index() -> dict[str, dict[str, float]]:
 def _canonical_index() -> dict[str, dict[str, float]]:
     """The same index by canonical keys."""
     index: dict[str, dict[str, float]] = {}
-    for key, targets in _index().items():
+    for key, targets in known_names().items():
         found = index.setdefault(canonical(key), {})
         for target, strength in targets.items():
-            found[target] = max(found.get(target, 0.0), strength)
+            if (
+                target != TIERS
+            ):  # `ARTICLE_PRICE` of BMEcat is a list of prices, `art_preis` is not.
+                found[target] = max(found.get(target, 0.0), strength)
     index.pop("", None)
     return index
 
@@ -164,7 +163,7 @@ def _canonical_index() -> dict[str, dict[str, float]]:
 @cache
 def keys() -> tuple[str, ...]:
     """All known names that are long enough for fuzzy comparison."""
-    return tuple(key for key in _index() if len(key) >= 5)
+    return tuple(key for key in known_names() if len(key) >= 5)
 
 
 @cache
@@ -202,9 +201,9 @@ def platform_fields(platform: str) -> frozenset[str]:
 
 def exact(key: str) -> dict[str, float]:
     """Fields with exactly this name, with their confidence."""
-    found = _index().get(key)
+    found = known_names().get(key)
     if found is None and ("ae" in key or "oe" in key or "ue" in key):
-        found = _index().get(key.replace("ae", "a").replace("oe", "o").replace("ue", "u"))
+        found = known_names().get(key.replace("ae", "a").replace("oe", "o").replace("ue", "u"))
     return found or {}
 
 
@@ -216,6 +215,14 @@ def candidates(header: str, platform: str | None = None) -> tuple[list[Candidate
     if alone is not None and not best:
         # A column named `EUR` contains prices in that currency.
         best, hints = {"price.amount": 0.8}, Hints(alone.currency)
+    elif not best and hints.currency and _says_only_money(bare):
+        # So does one named `Netto €` or `EUR/100`.
+        best = {"price.amount": 0.85}
+    elif not best and _names_terms_of_delivery(bare):
+        best = {"price.amount": 0.8}
+    if "variants.size" in best and KINDS.get(hints.unit or "") == "length":
+        # `Size (mm)` is how large the product is.
+        best["specifications.dimensions"] = best.pop("variants.size")
     if (step := _step_of_tiers(header)) is not None:
         best = {step.target: step.confidence}
     elif not best:
@@ -232,6 +239,16 @@ def candidates(header: str, platform: str | None = None) -> tuple[list[Candidate
     return [Candidate(target, round(value, 3)) for target, value in ordered], hints
 
 
+def _says_only_money(bare: str) -> bool:
+    return all(word in _SKIPPED_WORDS or word.upper() in CODES for word in bare.split())
+
+
+def _names_terms_of_delivery(bare: str) -> bool:
+    """`FOB Ningbo`: terms of delivery, with a place."""
+    first, *place = bare.split()[:4] or [""]
+    return first in _TERMS_OF_DELIVERY and len(place) < 3
+
+
 def _fields_named(key: str, bare: str) -> dict[str, float]:
     """Targets for each reading of a key; canonical keys only if nothing else matches."""
     best: dict[str, float] = {}
@@ -246,20 +263,21 @@ def _fields_named(key: str, bare: str) -> dict[str, float]:
             )
     if not best:
         for one, factor in ways:
-            for target, strength in _canonical_index().get(canonical(one), {}).items():
+            if (whole := canonical(one)) == one:
+                continue  # Nothing was expanded: `Sales` is not the word for it elsewhere.
+            for target, strength in _canonical_index().get(whole, {}).items():
                 best[target] = max(best.get(target, 0.0), strength * factor * _WRITTEN_OUT)
     return best
 
 
 def _step_of_tiers(header: str) -> Candidate | None:
     """`Preis ab 10 Stk.`, `100+`, `Price (from 50)`: the price from a quantity up."""
-    match = _STEP.fullmatch(unicodedata.normalize("NFKC", header[:MAX_HEADER_LENGTH]).strip())
-    if match is None or not (match["from"] or match["plus"]):
+    step = read_quantity_step(header[:MAX_HEADER_LENGTH])
+    if step is None or not step.says_from:
         return None
-    quantity = int(match["quantity"])
-    if match["off"] or match["percent"]:
-        return Candidate(f"{TIERS}.{quantity}.discount", 0.95)
-    return Candidate(f"{TIERS}.{quantity}" if quantity > 1 else "price.amount", 0.95)
+    if step.is_discount:
+        return Candidate(f"{TIERS}.{step.low}.discount", 0.95)
+    return Candidate(f"{TIERS}.{step.low}" if step.low > 1 else "price.amount", 0.95)
 
 
 def _partial_match(header: str) -> dict[str, float]:
@@ -272,12 +290,48 @@ def _partial_match(header: str) -> dict[str, float]:
     if "- " in header or "-\n" in header:
         # A word that was hyphenated at the end of a line.
         parts.append((_PARTED.sub("", header), 1.0))
+    if (whole := _written_out(header) or _words_written_out(header)) is not None:
+        parts.append((whole, _WITHOUT_BRACKETS))
     if (stem := without_locale(header)) is not None:
         parts.append((stem, _WITHOUT_BRACKETS))
     for part, factor in parts:
         if best := _fields_named(header_key(part), read_hints(part)[1]):
             return {target: value * factor for target, value in best.items()}
     return _below_group(header)
+
+
+def _written_out(header: str) -> str | None:
+    """`Lagerbest.` as the shortest known name that begins so; None if they mean several fields."""
+    if not header.rstrip().endswith("."):
+        return None
+    start = header_key(header)
+    if len(start) < MIN_ABBREVIATION:
+        return None
+    known = sorted((key for key in known_names() if key.startswith(start)), key=len)
+    if len({tuple(sorted(known_names()[key])) for key in known}) != 1:
+        return None
+    return known[0]
+
+
+_WORD_AND_DOT = re.compile(r"([^\W\d_]+)(\.?)")
+
+
+def _words_written_out(header: str) -> str | None:
+    """`Frei verw. Bestand` as the known name whose words begin so; None if several fields do."""
+    parts = [(header_key(word), dot) for word, dot in _WORD_AND_DOT.findall(header)]
+    if len(parts) < 2 or not any(dot and len(word) >= MIN_WORD_START for word, dot in parts):
+        return None
+    found = [
+        key
+        for key in known_names()
+        if len(names := key.split()) == len(parts)
+        and all(
+            name == word or (dot and len(word) >= MIN_WORD_START and name.startswith(word))
+            for name, (word, dot) in zip(names, parts, strict=True)
+        )
+    ]
+    same = len({tuple(sorted(known_names()[key])) for key in found}) == 1
+    return found[0] if same else None
 
 
 def _below_group(header: str) -> dict[str, float]:
@@ -310,7 +364,7 @@ def _readings(key: str, bare: str) -> list[tuple[str, float]]:
         ways.append((bare, 0.98))
     for text, factor in tuple(ways):
         first, _, rest = text.partition(" ")
-        if first in _PREFIXES and rest:
+        if rest and (first in _PREFIXES or (first in _SKIPPED_WORDS and " " in rest)):
             ways.append((rest, factor * 0.95))
     return ways
 
@@ -332,9 +386,9 @@ def _numbered_field(key: str) -> Candidate | None:
 def read_hints(header: str) -> tuple[Hints, str]:
     """Unit, currency and tax in a header, and its key without them."""
     text = unicodedata.normalize("NFKC", header[:MAX_HEADER_LENGTH])
-    many = _PER_COUNT.search(text)
-    if many is not None:
-        text = re.sub(r"\b(?:in|je)\s*+([€$£(]?)\s*+$", r"\1", text[: many.start()])
+    per = read_price_per(text)
+    if per is not None:
+        text = per.rest
     tax: bool | None = None
     if price_words.TAX_EXCLUDED.search(text):
         tax = False
@@ -343,12 +397,15 @@ def read_hints(header: str) -> tuple[Hints, str]:
     symbol = TOKEN.search(text) if any(c in text for c in "€$£¥") else None
     found = currency_of(symbol.group()) if symbol else None
     currency = found.currency if found else None
-    unit: str | None = None
+    unit = per.unit if per is not None else None
     for inside in _BRACKETS.findall(text):
-        unit = _measure_unit(inside) or unit
-    words = header_key(text).split()
+        unit = unit or _measure_unit(inside)
+    words = _without_zero_rate(header_key(text).split())
+    if len(words) > 1 and text.lstrip()[:3] in _UNMISTAKABLE and words[0].upper() in CODES:
+        # `USD Unit Price`
+        currency, words = currency or words[0].upper(), words[1:]
     kept = words[:1] + [word for word in words[1:] if word not in _SKIPPED_WORDS]
-    codes = [word.upper() for word in kept[1:] if word.upper() in CODES]
+    codes = [word.upper() for word in kept[per is None :] if word.upper() in CODES]
     codes += [_MONEY_WORDS[word] for word in kept[1:] if word in _MONEY_WORDS]
     if codes and currency is None:
         currency = codes[0]
@@ -357,12 +414,22 @@ def read_hints(header: str) -> tuple[Hints, str]:
     if words[-1:] == ["in"] and len(words) > 1:
         # "in" at the end means inches.
         unit = unit or "in"
-    unit = _remove_unit(kept, unit)
+    if per is None:
+        unit = _remove_unit(kept, unit)
+    while per is not None and len(kept) > 1 and kept[-1] in _JOINING:
+        kept.pop()
     if unit is None and (_EACH.intersection(words) or words[:2] == ["unit", "price"]):
         unit = "piece"
-    if many is not None:
-        unit = f"{many['count'].replace('.', '')} {unit or 'piece'}"
     return Hints(currency, unit, tax), " ".join(kept)
+
+
+def _without_zero_rate(names: list[str]) -> list[str]:
+    """`Nettohinta alv 0 %` without the rate of the tax."""
+    return [
+        name
+        for index, name in enumerate(names)
+        if name != "0" or not index or names[index - 1] not in _SKIPPED_WORDS
+    ]
 
 
 def _remove_unit(kept: list[str], unit: str | None) -> str | None:

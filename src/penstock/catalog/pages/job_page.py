@@ -57,6 +57,8 @@ _SEPARATORS = re.compile(r"\s[-–|:@]\s")
 _BESIDE_TITLE = re.compile(
     r"^\s?[-–|:,@]\s|\s[-–|:,]\s?$|^\s?(?:at|bei|chez|en|presso|bij|w|u|hos)\s", re.IGNORECASE
 )
+# `at Acme` beside the title.
+_AT = re.compile(r"^(?:at|bei|chez|@)\s{1,2}(?=\S)", re.IGNORECASE)
 _DATE_NAMES = words("posted date-posted posted-date date publish-date job-date created")
 
 
@@ -209,7 +211,7 @@ def _looks_like_job(page: Page, labelled: list[Pair]) -> bool:
     """A button to apply, and a label or a heading of job postings."""
     kinds = {LABELS[label_key(pair.label)] for pair in labelled}
     can_apply = any(
-        element.tag in ("a", "button", "input")
+        element.tag in ("a", "button", "input", "h2", "h3")
         and label_key(page.text(element) or element.get("value")) in APPLY
         for element in page.elements
         if element.text_end - element.text_from <= 4
@@ -255,7 +257,7 @@ def _add_seen(found: Candidates, regions: Regions, meta: MetaTags, locale: Local
     found.add("company", _company_in_title(page, heading, regions.titles), "title", 0.4)
     for field, names in (("company", _COMPANY_NAMES), ("locations", _PLACE_NAMES)):
         element = _named(page, names, 100, after=heading)
-        text = None if element is None else read_line_text(page.text(element))
+        text = None if element is None else read_line_text(_AT.sub("", page.text(element)))
         found.add(field, text if field == "company" or text is None else [text], _SOURCE, 0.5)
     date = _named(page, _DATE_NAMES, 40, after=heading)
     if date is not None:

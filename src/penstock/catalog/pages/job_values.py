@@ -16,7 +16,7 @@ from penstock.catalog.values.numbers import read_number
 from penstock.catalog.word_lists import words
 
 _CODES = words("FULL_TIME PART_TIME CONTRACTOR TEMPORARY INTERN VOLUNTEER PER_DIEM OTHER")
-_SEPARATOR = re.compile(r"[,;/|•·]|\s(?:or|and|oder|und|ou|et|o|y|e|i|nebo|alebo)\s|\n")
+_SEPARATOR = re.compile(r"[,;/|•·()]|\s[-–]\s|\s(?:or|and|oder|und|ou|et|o|y|e|i|nebo|alebo)\s|\n")
 _DAY = re.compile(r"(?:19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}")
 _NUMBER = re.compile(r"[0-9][0-9.,'\u00a0\u202f ]*[0-9]|[0-9]")
 _THOUSAND = re.compile(r"(?<=[0-9])\s?[kK](?![^\W\d_])")

@@ -23,6 +23,8 @@ MAX_PAIRS = 2_000
 MAX_ATTRIBUTES = 200
 
 _SOURCE = "label"
+# `Varenr. SB850`
+_ABBREVIATED = re.compile(r"([^\W\d_][^\d:]{1,20}\.)\s?([\w./-]{2,40})")
 _COLON = re.compile(r"[:：]")
 _READERS = {
     "sku": read_identifier_text, "gtin": read_gtin_text, "mpn": read_identifier_text,
@@ -104,6 +106,8 @@ def _in_text(page: Page, element: Element, known: Container[str]) -> Pair | None
     if len(text) > MAX_LABEL + 80:
         return None
     parts = [part.strip() for part in _COLON.split(text, maxsplit=1)]
+    if len(parts) < 2 and (short := _ABBREVIATED.fullmatch(text)) is not None:
+        parts = [short[1], short[2]] if any(map(str.isdecimal, short[2])) else parts
     if len(parts) < 2 or not 1 < len(parts[0]) <= MAX_LABEL or not parts[1] or ": " in parts[1]:
         return None
     is_known = label_key(parts[0]) in known

@@ -111,6 +111,7 @@ def _looks_like_product(regions: Regions, price: SeenPrice | None) -> bool:
     """A heading, a price near it and a button to buy."""
     return (
         regions.heading is not None
+        and not regions.is_list
         and price is not None
         and price.score >= (0.5 if regions.buttons else 0.75)
     )

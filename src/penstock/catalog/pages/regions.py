@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,8 +17,11 @@ from penstock.catalog.pages.words import (
 )
 from penstock.catalog.word_lists import words
 
+MIN_LIST = 3
 _OUTSIDE = words("nav footer aside title option select")
 _BUTTONS = frozenset(("button", "a", "input", "span", "div"))
+_NAME_NAMES = words("name title product-title product-name goods-name item-name prd-name")
+_LOGO_NAMES = words("logo site-title site-name brand-logo header-logo sitename")
 _TITLE_NAMES = words(
     "product-title product-name producttitle productname product-heading pdp-title item-title"
 )
@@ -36,9 +40,11 @@ class Regions:
             if element.tag not in ("h1", "h2") and not _is_called_title(element):
                 continue
             text = self.page.text(element)
-            if not 2 <= len(text) <= 300 or self.is_elsewhere(element):
+            if not 2 <= len(text) <= 300 or self.is_elsewhere(element) or _is_logo(element):
                 continue
             value = {"h1": 1.0, "h2": 0.2}.get(element.tag, 0.6)
+            if element.tag == "h2" and not name_words(element.names).isdisjoint(_NAME_NAMES):
+                value = 0.6
             value += 1.5 * max((likeness(text, title) for title in self.titles), default=0.0)
             if value > score + 0.05:
                 best, score = element, value
@@ -106,6 +112,16 @@ class Regions:
         return found
 
     @cached_property
+    def is_list(self) -> bool:
+        """Whether at least three parts that are made alike have a button to buy each."""
+        made = Counter(
+            (button.parent.tag, button.parent.names)
+            for button, _ in self.buttons
+            if button.parent is not None and button.parent.names
+        )
+        return bool(made) and max(made.values()) >= MIN_LIST
+
+    @cached_property
     def start(self) -> int:
         """The first element of the part that describes the product."""
         return 0 if self.heading is None else self.heading.index
@@ -126,6 +142,14 @@ def _is_disabled(element: Element) -> bool:
         if one is not None and ("disabled" in one.attributes or one.get("aria-disabled") == "true"):
             return True
     return "disabled" in name_words(element.names)
+
+
+def _is_logo(element: Element) -> bool:
+    """The name of the site, which some themes make a heading on every page."""
+    if not name_words(element.names).isdisjoint(_LOGO_NAMES):
+        return True
+    links = [one for one in element.children if one.tag == "a"]
+    return len(element.children) == 1 and bool(links) and links[0].get("href") == "/"
 
 
 def _is_called_title(element: Element) -> bool:

@@ -19,13 +19,19 @@ from penstock.catalog.pages.words import (
     DESCRIPTION_NAMES,
     OUT_OF_STOCK,
     STOCK_NAMES,
+    label_key,
     name_words,
 )
+from penstock.catalog.values.availability_words import WORDS as AVAILABILITY
 from penstock.catalog.word_lists import words
 
 _SOURCE = "page"
 MAX_IMAGES = 30
 _MAX_STOCK_TEXT = 100
+# A line that tells the stock, and how many elements below the heading it is looked for.
+_MAX_STOCK_LINE = 40
+_NEAR = 150
+_NOT_STOCK = words("a button option label h1 h2 h3 title script style")
 _ID_ATTRIBUTES = (
     "data-product-sku", "data-sku", "data-item-sku", "data-product-code", "data-pid", "pid",
     "data-product-id", "data-productid", "data-item-id", "data-article-number", "data-product",
@@ -85,12 +91,36 @@ def _add_stock(found: Candidates, regions: Regions) -> None:
                 sure *= 0.5
             found.add("availability", status, "stock text", sure)
             break
+    else:
+        _add_stock_line(found, regions)
     if regions.buttons:
         usable = [button for button, can_buy in regions.buttons if can_buy]
         if usable:
             found.add("availability", "InStock", "buy button", 0.5)
         else:
             found.add("availability", "OutOfStock", "buy button", 0.55)
+
+
+def _add_stock_line(found: Candidates, regions: Regions) -> None:
+    """`Auf Lager` as the whole text of an element near the heading, whatever it is called."""
+    page = regions.page
+    for element in page.elements[regions.start : regions.start + _NEAR]:
+        text = page.text(element) if element.text_end - element.text_from == 1 else ""
+        if not 4 <= len(text) <= _MAX_STOCK_LINE or element.tag in _NOT_STOCK:
+            continue
+        if regions.is_elsewhere(element) or _is_hidden(element) or not _says_stock(text):
+            continue
+        if any(one.tag in ("tr", "li") for one in element.ancestors()):
+            continue  # One of several sellers, or an option.
+        status = _stock_in(text)
+        if status is not None:
+            found.add("availability", status, "stock text", 0.56)
+            return
+
+
+def _says_stock(text: str) -> bool:
+    low = label_key(text)
+    return low in AVAILABILITY or any(low == phrase for phrase in OUT_OF_STOCK)
 
 
 def _stock_in(text: str) -> str | None:

@@ -33,6 +33,13 @@ _OTHER_TEXT = re.compile(
     r"|[0-9]{1,2}[:.][0-9]{2}\s?(?:am|pm|uhr)",
     re.IGNORECASE,
 )
+_TAX = "mwst|ust|vat|tva|iva|btw|moms|mva|alv|dph|áfa|kdv|ндс|пдв|ддс|pdv|ddv|φπα|gst|pvn|pvm|tax"
+# `(sis. alv 25,5 %)` is no discount.
+_TAX_RATE = re.compile(
+    rf"\(?(?:[^\W\d_]{{1,10}}\.?\s)?(?:(?:{_TAX})\.?\s?[0-9]{{1,2}}(?:[.,][0-9]{{1,2}})?\s?%"
+    rf"|[0-9]{{1,2}}(?:[.,][0-9]{{1,2}})?\s?%\s?(?:{_TAX})(?![^\W\d_])\.?)\)?",
+    re.IGNORECASE,
+)
 _NET_TEXT = re.compile(
     r"(?<![^\W\d_])(?:" + "|".join(re.escape(word) for word in NET_WORDS) + r")(?![^\W\d_])",
     re.IGNORECASE,
@@ -42,7 +49,7 @@ _OLD_TEXT = re.compile(
     re.IGNORECASE,
 )
 _WITH_CURRENCY = re.compile(
-    rf"(?<![^\W_])(?:(?:{_NUMBER.pattern})\s?(?:{TOKEN.pattern})"
+    rf"(?<![^\W_])(?<![0-9]-)(?:(?:{_NUMBER.pattern})\s?(?:{TOKEN.pattern})"
     rf"|(?:{TOKEN.pattern})\s?(?:{_NUMBER.pattern}))(?![^\W_])",
     re.IGNORECASE,
 )
@@ -144,6 +151,7 @@ def _price_around(
 
 
 def _amount(page: Page, holder: Element, text: str, locale: Locale) -> Amount | None:
+    text = _TAX_RATE.sub("", text)
     if _OTHER_TEXT.search(text) or _CODE.search(text):
         return None
     split = _split_cents(page, holder)
@@ -199,12 +207,23 @@ def _score(regions: Regions, holder: Element, text: str) -> tuple[float, bool]:
         score -= 0.15
     if _NET_TEXT.search(around):
         score -= 0.15
+    if _OTHER_TEXT.search(_row_label(regions.page, holder)):
+        score -= 0.4
     if regions.is_elsewhere(holder):
         score -= 0.4
     if any(one.tag == "a" for one in (holder, *list(holder.ancestors())[:6])):
         score -= 0.2
     score += 0.3 / (1.0 + regions.distance(holder) / 60.0)
     return max(score, 0.0), struck or called_old or _OLD_TEXT.search(around) is not None
+
+
+def _row_label(page: Page, holder: Element) -> str:
+    """The first cell of the row of a table that the amount stands in."""
+    row = next((one for one in list(holder.ancestors())[:3] if one.tag == "tr"), None)
+    if row is None or not row.children or row.children[0].index >= holder.index:
+        return ""
+    label = page.text(row.children[0])
+    return label if len(label) <= MAX_PRICE_TEXT else ""
 
 
 def _is_struck(element: Element) -> bool:

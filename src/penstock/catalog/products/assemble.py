@@ -210,12 +210,23 @@ def _add_further_prices(
 
 
 def _unit(parts: dict[str, Any], read: Price) -> str | None:
-    """The unit of the price: `100` in its own column beside `ST` means 100 pieces."""
-    unit: str | None = parts.get("price.unit") or read.unit
+    """The unit of the price: `100` in its own column, or a price per 100, beside `ST` means 100
+    pieces."""
+    unit: str | None = parts.get("price.unit")
+    if unit is None or (read.unit is not None and read.unit[0].isdigit()):
+        unit = _of_many(read.unit, unit)
     count: int = parts.get("price.unit.count") or 1
     if count == 1 or (unit is not None and unit[0].isdigit()):
         return unit
     return f"{count} {unit or 'piece'}"
+
+
+def _of_many(unit: str | None, column: str | None) -> str | None:
+    """`100 piece` of the price with the unit of the row's column: `m` makes it 100 m."""
+    count, _, name = (unit or "").partition(" ")
+    if column is None or column[0].isdigit() or KINDS.get(name) != "count":
+        return unit
+    return f"{count} {column}"
 
 
 def _with_content(row: NormalisedRow, parts: dict[str, Any], unit: str | None) -> str | None:

@@ -16,7 +16,8 @@ LINKS = "links"
 # Derived fields that are shown as soon as any field of their section is.
 _COMPANIONS = {
     "price": ("price.amount", "price.currency", "price.unit"),
-    "availability": ("availability.status",),
+    # A status such as `12 pieces` tells the quantity, too.
+    "availability": ("availability.status", "availability.quantity"),
     "identifiers": ("sourceId",),
 }
 _OPTIONS = ("variants.color", "variants.size")

@@ -8,12 +8,13 @@ as a link. Products with different GTINs are never the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any, Literal, NamedTuple, TypeVar
 from uuid import UUID
 
 from penstock.catalog.values.gtin import is_in_store, match_key
-from penstock.model.products import KnownProduct, LinkCandidate
+from penstock.model.products import KnownProduct, LinkCandidate, ProductName
 from penstock.model.transfer import transferable
 
 MatchedBy = Literal["sourceId", "sku", "gtin"]
@@ -75,7 +76,7 @@ class Match(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A product of another source that may be the same. It is proposed, never written."""
+    """A product of another source that may be the same. It is proposed; a person decides."""
 
     product: LinkCandidate
     by: LinkedBy
@@ -134,8 +135,10 @@ class Candidates:
         return None
 
     def links(self, names: Identifiers, match: Match) -> list[Link]:
-        """At most `MAX_LINKS`, those with the same GTIN first."""
+        """At most `MAX_LINKS`, those with the same GTIN first. A pair that was accepted or refused
+        is not proposed again."""
         written = None if match.product is None else match.product.id
+        own = self._name(names, match)
         found: dict[Any, Link] = {}
         by_gtin: Sequence[LinkCandidate] = ()
         if names.gtin is not None and not is_in_store(names.gtin):
@@ -146,7 +149,18 @@ class Candidates:
         for one in by_maker:
             if not gtins_differ(names.gtin, one.gtin):
                 found.setdefault(one.id, Link(one, "mpn"))
-        return [link for place, link in found.items() if place != written][:MAX_LINKS]
+        proposed = (
+            link
+            for place, link in found.items()
+            if place != written and (own is None or own not in link.product.decided)
+        )
+        return list(islice(proposed, MAX_LINKS))
+
+    def _name(self, names: Identifiers, match: Match) -> ProductName | None:
+        """The name that the row's product has, or will have, in the catalog."""
+        if match.product is not None:
+            return ProductName(match.product.source, match.product.source_id)
+        return None if names.id is None else ProductName(self._source, names.id)
 
 
 _Known = TypeVar("_Known")

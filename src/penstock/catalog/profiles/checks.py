@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from penstock.catalog.values.dates import DateOrder
 from penstock.catalog.values.numbers import DecimalStyle
 from penstock.model.errors import BadInput
+from penstock.model.text.wrong_input import reason_of
 
 Contract = Literal["evolve", "freeze", "discard_row", "discard_value"]
 Winner = Literal["first", "last", "most_complete"]
@@ -88,8 +89,10 @@ class ProfileInput(_StrictModel):
     )
 
 
-def unusable(what: str) -> BadInput:
-    return BadInput("INVALID_CONFIG", f"The profile cannot be used: {what}")
+def unusable(what: str, *place: str) -> BadInput:
+    """``place``: the setting that is wrong, such as `columns`, its column and `currency`."""
+    details: dict[str, Any] = {"place": list(place)} if place else {}
+    return BadInput("INVALID_CONFIG", f"The profile cannot be used: {what}", **details)
 
 
 def check_types(given: Mapping[str, Any]) -> None:
@@ -97,13 +100,13 @@ def check_types(given: Mapping[str, Any]) -> None:
     try:
         ProfileInput.model_validate(given)
     except ValidationError as error:
-        problems = error.errors(include_url=False, include_input=False, include_context=False)
+        problems = error.errors(include_url=False, include_input=False)
         # A column may be a string or a table; the error about the string is not helpful.
         first = next(one for one in problems if one["loc"][-1:] != ("str",))
         place = [str(part)[:MAX_TEXT_LENGTH] for part in first["loc"] if part != "ColumnRuleInput"]
         if first["type"] == "extra_forbidden":
-            raise unusable(f"unknown setting {'.'.join(place)!r}") from error
-        raise unusable(f"{'.'.join(place)}: {first['msg']}") from error
+            raise unusable(f"unknown setting {'.'.join(place)!r}", *place) from error
+        raise unusable(f"{'.'.join(place)}: {reason_of(first)}", *place) from error
 
 
 def check_bounds(given: Mapping[str, Any]) -> None:
@@ -112,15 +115,16 @@ def check_bounds(given: Mapping[str, Any]) -> None:
     columns, rules = given.get("columns"), given.get("rules")
     if isinstance(columns, Mapping):
         if len(columns) > MAX_COLUMNS:
-            raise unusable(f"more than {MAX_COLUMNS:,} columns")
+            raise unusable(f"more than {MAX_COLUMNS:,} columns", "columns")
         if any(len(header) > MAX_HEADER_LENGTH for header in columns):
-            raise unusable(f"a column's name is longer than {MAX_HEADER_LENGTH:,} characters")
+            long = f"a column's name is longer than {MAX_HEADER_LENGTH:,} characters"
+            raise unusable(long, "columns")
     for name in ("required", "strict"):
         fields = given.get(name)
         if isinstance(fields, list) and len(fields) > MAX_REQUIRED:
-            raise unusable(f"`{name}` names more than {MAX_REQUIRED} fields")
+            raise unusable(f"`{name}` names more than {MAX_REQUIRED} fields", name)
     if len(orjson.dumps(rules)) > MAX_RULE_BYTES:
-        raise unusable(f"the rules are larger than {MAX_RULE_BYTES:,} bytes")
+        raise unusable(f"the rules are larger than {MAX_RULE_BYTES:,} bytes", "rules")
     if len(orjson.dumps(given)) > MAX_BYTES:
         raise unusable(f"it is larger than {MAX_BYTES:,} bytes")
     _check_texts({name: value for name, value in given.items() if name != "rules"})

@@ -117,7 +117,7 @@ def from_input(given: Mapping[str, Any]) -> Profile:
     values = _with_parsed_rules(given)
     check_bounds(values)
     if not isinstance(values.get("name"), str) or not values["name"]:
-        raise unusable("it needs a name")
+        raise unusable("it needs a name", "name")
     return from_json(values)
 
 
@@ -147,7 +147,7 @@ def _with_parsed_rules(read: Mapping[str, Any]) -> dict[str, Any]:
         try:
             values["rules"] = orjson.loads(values["rules"])
         except orjson.JSONDecodeError as error:
-            raise unusable(f"`rules` is not valid JSON: {error}") from error
+            raise unusable(f"`rules` is not valid JSON: {error}", "rules") from error
     return values
 
 
@@ -202,7 +202,7 @@ def _value_words(given: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, 
     for field_name, meanings in given.items():
         target = full_target(field_name)
         if target is None:
-            raise unusable(f"`values`: there is no field {field_name!r}")
+            raise unusable(f"`values`: there is no field {field_name!r}", "values", field_name)
         known = found.setdefault(target, {})
         known.update({word_key(word): value for word, value in meanings.items()})
     return found
@@ -224,7 +224,8 @@ def _rule(header: str, read: str | Mapping[str, Any]) -> ColumnRule:
     if target is not None and target != IGNORED:
         full = full_target(target)
         if full is None:
-            raise unusable(f"column {header!r}: there is no field {target!r}")
+            what = f"column {header!r}: there is no field {target!r}"
+            raise unusable(what, "columns", header, "target")
         values["target"] = full
     return ColumnRule(**values)
 
@@ -232,12 +233,13 @@ def _rule(header: str, read: str | Mapping[str, Any]) -> ColumnRule:
 def _check(profile: Profile) -> None:
     seen: dict[str, str] = {}
     if len(profile.columns) > MAX_COLUMNS:
-        raise unusable(f"more than {MAX_COLUMNS} columns")
+        raise unusable(f"more than {MAX_COLUMNS} columns", "columns")
     for header, rule in profile.columns.items():
         if rule.target is None or rule.target == IGNORED:
             continue
         if rule.target in seen:
-            raise unusable(f"{rule.target} is filled by {seen[rule.target]!r} and by {header!r}")
+            what = f"{rule.target} is filled by {seen[rule.target]!r} and by {header!r}"
+            raise unusable(what, "columns", header, "target")
         seen[rule.target] = header
     for value, known, name in (
         (profile.contract, get_args(Contract), "contract"),
@@ -245,13 +247,14 @@ def _check(profile: Profile) -> None:
         (profile.key, get_args(Key), "key"),
     ):
         if value not in known:
-            raise unusable(f"`{name}` is one of {', '.join(known)}, not {value!r}")
+            raise unusable(f"`{name}` is one of {', '.join(known)}, not {value!r}", name)
     _check_style(profile)
-    for rule in profile.columns.values():
-        _check_style(rule)
-    for unit in (profile.weight_unit, profile.length_unit):
+    for header, rule in profile.columns.items():
+        _check_style(rule, "columns", header)
+    for name in ("weight_unit", "length_unit"):
+        unit = getattr(profile, name)
         if unit is not None and unit_of(unit) is None:
-            raise unusable(f"{unit!r} is not a unit")
+            raise unusable(f"{unit!r} is not a unit", name)
     _check_fields("required", profile.required or ())
     _check_fields("strict", [name for name in profile.strict if name != ALL_FIELDS])
 
@@ -259,13 +262,14 @@ def _check(profile: Profile) -> None:
 def _check_fields(name: str, targets: Iterable[str]) -> None:
     for target in targets:
         if full_target(target) is None:
-            raise unusable(f"`{name}` names {target!r}, which is not a field")
+            raise unusable(f"`{name}` names {target!r}, which is not a field", name)
 
 
-def _check_style(place: Profile | ColumnRule) -> None:
-    if place.decimal not in (None, "comma", "point"):
-        raise unusable(f"`decimal` is comma or point, not {place.decimal!r}")
-    if place.dates not in (None, "dmy", "mdy"):
-        raise unusable(f"`dates` is dmy or mdy, not {place.dates!r}")
-    if place.currency is not None and place.currency not in CODES:
-        raise unusable(f"{place.currency!r} is not a currency")
+def _check_style(rule: Profile | ColumnRule, *place: str) -> None:
+    if rule.decimal not in (None, "comma", "point"):
+        what = f"`decimal` is comma or point, not {rule.decimal!r}"
+        raise unusable(what, *place, "decimal")
+    if rule.dates not in (None, "dmy", "mdy"):
+        raise unusable(f"`dates` is dmy or mdy, not {rule.dates!r}", *place, "dates")
+    if rule.currency is not None and rule.currency not in CODES:
+        raise unusable(f"{rule.currency!r} is not a currency", *place, "currency")

@@ -16,8 +16,9 @@ Reason = Literal["price", "region", "supplier", "category"]
 @dataclass(frozen=True, slots=True)
 class OfferFilter:
     """``delivers`` is where the source of an offer delivers to, by its name. Offers without a
-    comparable price are left out where a price is asked for; those without a category are kept,
-    because the source was asked for the category."""
+    price are left out where a price is asked for. Those in a currency without a rate are kept,
+    since they may fit, and marked (`has_no_rate`); those without a category are kept, because the
+    source was asked for the category."""
 
     price_min: Decimal | None = None
     price_max: Decimal | None = None
@@ -49,7 +50,7 @@ class OfferFilter:
             return True
         amount = amount_in(product, self.currency or rates.base, rates)
         if amount is None:
-            return False
+            return has_no_rate(product, self.currency or rates.base, rates)
         low = self.price_min is None or amount >= self.price_min
         return low and (self.price_max is None or amount <= self.price_max)
 
@@ -73,6 +74,13 @@ def amount_in(product: Mapping[str, Any], currency: str, rates: Rates) -> Decima
     if worth is None or not target:
         return None
     return amount * worth / target
+
+
+def has_no_rate(product: Mapping[str, Any], currency: str, rates: Rates) -> bool:
+    """Whether there is a price that cannot be compared in this currency."""
+    price = product.get("price", {})
+    has_price = price.get("amount") is not None and price.get("currency") is not None
+    return has_price and amount_in(product, currency, rates) is None
 
 
 def _worth(currency: str, rates: Rates) -> Decimal | None:

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from penstock.catalog.research.dedup import Cluster, deduplicate
-from penstock.catalog.research.filters import OfferFilter, amount_in
+from penstock.catalog.research.filters import OfferFilter, amount_in, has_no_rate
 from penstock.catalog.research.ranking import score_of
 from penstock.catalog.values.currencies import Rates
 
@@ -41,11 +41,13 @@ class MergedProduct:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Products by rank, and for each source how many offers were kept and left out, by reason."""
+    """Products by rank, and for each source how many offers were kept and left out, by reason, and
+    how many of the kept ones are in a currency without a rate."""
 
     products: list[MergedProduct]
     kept: Mapping[str, int]
     left_out: Mapping[str, Mapping[str, int]]
+    no_rate: Mapping[str, int]
 
 
 def merge_offers(
@@ -72,7 +74,8 @@ def merge_offers(
     ]
     merged.sort(key=lambda one: (-one.score, str(one.product.get("title")), one.product["id"]))
     kept = Counter(one.source for one in fitting)
-    return Merged(merged, kept, left_out)
+    no_rate = Counter(one.source for one in fitting if has_no_rate(one.product, currency, rates))
+    return Merged(merged, kept, left_out, no_rate)
 
 
 def _best_price(members: Sequence[SourceOffer], currency: str, rates: Rates) -> Decimal | None:
@@ -161,4 +164,6 @@ def _source_entry(
     if amount is not None:
         shown = amount.quantize(Decimal("0.0001")).normalize()
         entry["comparablePrice"] = {"amount": format(shown, "f"), "currency": currency}
+    elif has_no_rate(product, currency, rates):
+        entry["noRate"] = True
     return {name: value for name, value in entry.items() if value is not None}

@@ -25,10 +25,19 @@ _ONE = by_word(_LISTS["one currency"])
 # Symbols that several currencies share, the most likely first.
 _SHARED = {symbol: tuple(codes.split()) for symbol, codes in entries(_LISTS["shared"])}
 _COUNTRIES = by_word(_LISTS["countries of dollars"])
+_ENGLISH_WORDS = words(_LISTS["codes that are words"])
 _WORDS = sorted((*_ONE, *_SHARED), key=len, reverse=True)
 
 
-_NO_LETTER_BEFORE, _NO_LETTER_AFTER = r"(?<![^\W\d_])", r"(?![^\W\d_])"
+# `M.R.P.` does not contain the rand.
+_NO_LETTER_BEFORE = r"(?<![^\W\d_])(?<![^\W\d_]\.)"
+_NO_LETTER_AFTER = r"(?![^\W\d_])"
+_NO_ABBREVIATION_AFTER = r"(?!\.[^\W\d_])"
+
+
+def _has_words(letter: str) -> bool:
+    """Whether spaces separate words in the script of the letter; in `37.5元起` none do."""
+    return letter.isalpha() and letter < "\u2e80"
 
 
 def _alternatives(words: Sequence[str]) -> str:
@@ -36,11 +45,13 @@ def _alternatives(words: Sequence[str]) -> str:
     Grouped by first character, so that few of the hundreds of words are tried at each position."""
     by_first: dict[str, list[str]] = {}
     for word in words:
-        rest = re.escape(word[1:]) + (_NO_LETTER_AFTER if word[-1].isalpha() else "")
+        rest = re.escape(word[1:]) + (_NO_LETTER_AFTER if _has_words(word[-1]) else "")
+        rest = f"(?-i:{rest})" if word in _ENGLISH_WORDS else rest
+        rest += _NO_ABBREVIATION_AFTER if len(word) == 1 and word.isalpha() else ""
         by_first.setdefault(word[0].lower(), []).append(rest)
     parts = {first: f"{re.escape(first)}(?:{'|'.join(of)})" for first, of in by_first.items()}
-    letters = "|".join(part for first, part in parts.items() if first.isalpha())
-    symbols = "|".join(part for first, part in parts.items() if not first.isalpha())
+    letters = "|".join(part for first, part in parts.items() if _has_words(first))
+    symbols = "|".join(part for first, part in parts.items() if not _has_words(first))
     firsts = "".join(map(re.escape, by_first))
     return f"(?=[{firsts}])(?:{_NO_LETTER_BEFORE}(?:{letters})|{symbols})"
 
@@ -50,12 +61,19 @@ TOKEN = re.compile(_alternatives([*_WORDS, *sorted(CODES)]), re.IGNORECASE)
 
 # Signs that are another currency after letters, as in `RD$`.
 _SIGNS_WITH_LETTERS = frozenset("$£¥￥")
-_LETTERS_BEFORE_SIGN = re.compile(r"[^\W\d_][$£¥￥]")
-_LETTERS_BEFORE = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,3}$")
+_LETTERS_BEFORE_SIGN = re.compile(r"[^\W\d_\u2e80-\uffff][$£¥￥]")
+_LETTERS_BEFORE = re.compile(r"(?<![^\W\d_])[^\W\d_\u2e80-\uffff]{1,3}$")
 # Signs of currencies of today that may be missing in the list.
-_SIGN = re.compile("[\u20a0-\u20b5\u20b7-\u20cf֏؋৲৳૱௹฿៛﷼]")
+_SIGN = re.compile("[\u20a0-\u20b5\u20b7-\u20cf¢֏؋৲৳૱௹฿៛﷼]")
 _CAPITALS = re.compile(r"(?<![^\W\d_])[A-Z]{2,3}(?![^\W\d_])")
+# `¥` is the yuan beside Chinese words, and with cents, which the yen does not have.
+_YEN_OR_YUAN = frozenset("¥￥")
+_YUAN = re.compile(r"[价售折]|[0-9]\.(?:[0-9][1-9]|[1-9]0)(?![0-9])")
 _DIGITS = re.compile(r"[0-9](?:[0-9.,' ]*[0-9])?")
+
+
+# `Fr. 299 kr` is a price from 299 crowns, not one in francs.
+_FROM_ABBREVIATED = re.compile(r"fr\.? ?(?=[0-9][0-9 .,]{0,12} ?(?:kr|sek|nok|dkk))", re.IGNORECASE)
 
 
 class CurrencyMatch(NamedTuple):
@@ -95,6 +113,9 @@ def split_currency(text: str, default: str | None, mark: str) -> tuple[CurrencyM
     place: `$25.00 AUD` is not in US dollars. Raises UnclearCurrencyError for an unknown sign, and
     for one number in two currencies."""
     rest, count = TOKEN.subn(mark, text)
+    if count > 1 and _FROM_ABBREVIATED.match(text):
+        text = _FROM_ABBREVIATED.sub("", text, count=1)
+        rest, count = TOKEN.subn(mark, text)
     if not count:
         text = _with_codes(text)
         rest, count = TOKEN.subn(mark, text)
@@ -116,6 +137,8 @@ def _currency_of_all(text: str, tokens: Sequence[str], default: str | None) -> C
     if not shared:
         return first
     if len(tokens) == 1:
+        if tokens[0] in _YEN_OR_YUAN and _YUAN.search(text) and default is None:
+            return CurrencyMatch("CNY", 0.8)
         country = _country_beside(text)
         return first if country is None else CurrencyMatch(country, 1.0)
     named = {currency_of(token, default) for token in tokens if not is_shared(token)}
@@ -129,12 +152,20 @@ def _currency_of_all(text: str, tokens: Sequence[str], default: str | None) -> C
     return first
 
 
+def names_several(text: str, default: str | None) -> bool:
+    """Whether the text names more than one currency, by codes or by signs that are not shared."""
+    named = {currency_of(token, default) for token in TOKEN.findall(text) if not is_shared(token)}
+    return len(named) > 1
+
+
 def _has_letters_before(text: str) -> bool:
     """Whether letters that are no part of the sign touch it."""
-    return any(
-        match.group() in _SIGNS_WITH_LETTERS and _LETTERS_BEFORE.search(text[: match.start()])
+    before = (
+        _LETTERS_BEFORE.search(text[: match.start()])
         for match in TOKEN.finditer(text)
+        if match.group() in _SIGNS_WITH_LETTERS
     )
+    return any(letters is not None and letters.group() not in CODES for letters in before)
 
 
 @lru_cache(maxsize=1)
@@ -152,7 +183,8 @@ def _with_codes(text: str) -> str:
 
 def _country_beside(text: str) -> str | None:
     """`25 $ US`, `CDN $25`: the country of a dollar, in capitals."""
-    named = {_COUNTRIES[word] for word in _CAPITALS.findall(text) if word in _COUNTRIES}
+    capitals = _CAPITALS.findall(text.replace("M.N.", "MN"))
+    named = {_COUNTRIES[word] for word in capitals if word in _COUNTRIES}
     return named.pop() if len(named) == 1 else None
 
 

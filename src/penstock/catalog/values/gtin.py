@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from penstock.catalog.values.numbers import is_empty_cell, to_ascii
+from penstock.catalog.values.numbers import is_empty_cell, to_ascii, without_formula
 from penstock.catalog.values.result import (
     EMPTY,
     NormalisedValue,
@@ -163,11 +163,9 @@ def read_identifier(text: str) -> NormalisedValue:
     """A SKU or part number, kept as text; warns if a spreadsheet has changed it."""
     if _PLAIN_IDENTIFIER.fullmatch(text):
         return build(NormalisedValue, (text, "identifier", 1.0, ()))
-    cleaned = " ".join(text.split())
-    if cleaned.startswith('="') and cleaned.endswith('"'):
-        cleaned = cleaned[2:-1]
+    cleaned = without_formula(text.strip())
     cleaned = cleaned.lstrip("'") if cleaned.startswith("'") else cleaned
-    cleaned = tidy_line(cleaned)
+    cleaned = _tidy_identifier(cleaned)
     if not cleaned or cleaned.casefold() in PLACEHOLDERS:
         return EMPTY
     if len(cleaned) > 200:
@@ -175,6 +173,13 @@ def read_identifier(text: str) -> NormalisedValue:
             cleaned[:200], "identifier", 0.5, (problem("TEXT_TOO_LONG", limit=200),)
         )
     return _mangled(cleaned) if _looks_mangled(cleaned) else NormalisedValue(cleaned, "identifier")
+
+
+def _tidy_identifier(text: str) -> str:
+    """One line. `A  1` and `A 1` can be two articles, so spaces inside are kept."""
+    if "  " not in text or not text.isprintable():
+        return tidy_line(text)
+    return " ".join(map(tidy_line, text.split(" ")))
 
 
 # Longer than any placeholder, so that "n/a" and the like are checked.

@@ -54,6 +54,11 @@ class Number(NamedTuple):
         return Decimal(self.text)
 
 
+def without_formula(text: str) -> str:
+    """`="0012"`, a text that was protected from a spreadsheet, without its formula."""
+    return text[2:-1] if text.startswith('="') and text.endswith('"') and len(text) > 2 else text
+
+
 def is_empty_cell(text: str) -> bool:
     """Whether the text is empty or a placeholder."""
     return not text or text.strip().casefold() in _PLACEHOLDERS or text.isspace()
@@ -233,7 +238,9 @@ def read_count(text: str, style: DecimalStyle | None = None) -> NormalisedValue:
         return NormalisedValue(int(text), "number")
     if is_empty_cell(text):
         return EMPTY
-    number = read_number(_PIECES.sub("", text.strip().strip("<>=≥≤~+ ")), style)
+    number = read_number(
+        _PIECES.sub("", without_formula(text.strip()).lstrip("'").strip("<>=≥≤~+ ")), style
+    )
     if number is None:
         return _not_a_number(text)
     value = number.decimal

@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 from penstock.catalog.values import price_words as words
 from penstock.catalog.values.currencies import (
+    TOKEN,
     UnclearCurrencyError,
     currency_of,
     format_amount,
+    names_several,
     places,
     split_currency,
 )
@@ -22,13 +24,16 @@ from penstock.catalog.values.numbers import (
     ambiguity,
     is_empty_cell,
     read_number,
-    to_ascii,
 )
+from penstock.catalog.values.price_roles import Span, current_amounts, has_currency
+from penstock.catalog.values.price_text import plain_text
 from penstock.catalog.values.price_tiers import Discount, Tier, read_tiers
 from penstock.catalog.values.result import EMPTY, NormalisedValue, Problem, problem, unreadable
 from penstock.catalog.values.units import unit_of
 
 MAX_LENGTH = 300
+# Unknown words in a text with a currency; a sentence has more.
+MAX_STRANGE_WORDS = 8
 
 _PLAIN = re.compile(r"([0-9]{1,12})(?:[.,]([0-9]{1,2}))?")
 _SIMPLE = re.compile(
@@ -39,17 +44,32 @@ _SIMPLE = re.compile(
 _CENTS = re.compile(r"([1-9][0-9]{0,11}|0)[.,]([0-9]{2})")
 _NUMBERS = re.compile(r"[0-9](?:[0-9.,' ]*[0-9])?(?:[.,](?:-{1,2}|(?![^\W_])))?|[.,][0-9]{1,4}")
 _EXPONENT = re.compile(r"[0-9](?:[.,][0-9]{1,16})?[eE][+-]?[0-9]{1,2}")
-_GAP = re.compile(r"(?<=[0-9][.,]) (?=[0-9]{2}(?![0-9]))")
 _WORD = re.compile(r"[^\W\d_]+")
 _THREE_PLACES = frozenset(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"))
 
 
 # `12,50 -5 %`: it is unclear whether the price is before or after the discount.
 _PERCENT_OFF = re.compile(r"[0-9]\s{0,2}[-–−]\s?[0-9]{1,2}(?:[.,][0-9]{1,2})?\s?%")
-# `35€99` and `35€ 99`, but not `35 € 99`, which may be two numbers.
+# `35€99` and `35€ 99`; `35 € 99` only if that is the whole text, since it may be two numbers.
 _CURRENCY_AS_MARK = re.compile(
     r"(?<![0-9.,])([0-9]{1,7})([€$£₽₴₺])\s?([0-9]{2})(?![0-9.,]|\s?[€$£₽₴₺])"
 )
+# `1 299:50 kr`: Swedish prices have a colon before the cents. A single tier is not written so.
+_COLON_AS_MARK = re.compile(
+    r"([0-9][0-9 ]{0,9}):([0-9]{2})(?: ?(?P<crowns>kr|sek)\.?)?", re.IGNORECASE
+)
+# `75¢`, `99 ct`, `99p`: the word means hundredths of a currency.
+_HUNDREDTHS = re.compile(
+    rf"(?P<number>[0-9]{{1,4}}(?:[.,][0-9]{{1,2}})?)\s?(?P<word>{words.HUNDREDTHS_WORDS})\.?",
+    re.IGNORECASE,
+)
+# `12 zł 50 gr`, `£12 10p`
+_WITH_HUNDREDTHS = re.compile(
+    rf"(?P<before>[^\W\d_]{{1,3}} ?|[€$£])?(?P<whole>[0-9]{{1,7}}) ?"
+    rf"(?P<after>[^\W\d_]{{1,3}}|[€$£])? ?(?P<cents>[0-9]{{2}}) ?(?:{words.HUNDREDTHS_WORDS})\.?",
+    re.IGNORECASE,
+)
+_SPACED_CURRENCY_AS_MARK = re.compile(r"([0-9]{1,5}) ([€$£₽₴₺]) ?([0-9]{2})")
 _TAX_RATE = re.compile(r"(?<![0-9.,])[0-9]{1,2}(?:[.,][0-9]{1,2})? ?% ?")
 # A letter in the place of a digit, as in `12,9O`, `1O,50` and `l2,50`, or inside a number.
 _LETTER_AS_DIGIT = re.compile(
@@ -115,6 +135,8 @@ def _read_simple(match: re.Match[str], text: str, style: PriceStyle) -> Normalis
         return _read_bare(match["number"], text, style)
     body = match["number"]
     plain = _CENTS.fullmatch(body)
+    if plain is not None and found.currency == "JPY" and found.confidence < 0.9:
+        return None  # Yen have no cents, so `¥12.50` are yuan.
     if plain is not None:
         amount = f"{plain[1]}.{plain[2]}"
         price = Price(
@@ -169,9 +191,12 @@ def _read_any(text: str, style: PriceStyle) -> NormalisedValue:
         return unreadable("CELL_ERROR", text)
     if len(text) > MAX_LENGTH:
         return unreadable("PRICE_UNREADABLE", text)
-    body = _GAP.sub("", " ".join(to_ascii(text).split()))
+    body = plain_text(text)
     if not any(c.isdecimal() for c in body):
         return _read_words(body, text, style)
+    cents = _read_hundredths(body, style) or _read_colon(body, style)
+    if cents is not None:
+        return cents
     tiers = read_tiers(body, style.decimal, style.currency)
     if tiers is not None:
         steps, named = tiers
@@ -186,7 +211,7 @@ def _read_any(text: str, style: PriceStyle) -> NormalisedValue:
     unit, body = _per_unit(_with_mark(body))
     if unit is None:
         unit, body = _per_count(body)
-    if words.NOT_PLAIN.search(body):
+    if _is_not_plain(body):
         return unreadable("PRICE_UNREADABLE", text)
     try:
         return _read_amounts(body, text, style, tax, unit)
@@ -196,7 +221,42 @@ def _read_any(text: str, style: PriceStyle) -> NormalisedValue:
 
 def _with_mark(body: str) -> str:
     """`35€99` is 35.99: the currency is the decimal mark."""
+    spaced = _SPACED_CURRENCY_AS_MARK.fullmatch(body)
+    if spaced is not None:
+        return f"{spaced[1]}.{spaced[3]} {spaced[2]}"
     return _CURRENCY_AS_MARK.sub(r"\1.\3 \2", body)
+
+
+def _read_colon(body: str, style: PriceStyle) -> NormalisedValue | None:
+    """`299:50 kr` is 299.50; None if the text has no such colon."""
+    match = _COLON_AS_MARK.fullmatch(body)
+    if match is None:
+        return None
+    return read_price(f"{match[1]}.{match[2]} {match['crowns'] or ''}".strip(), style)
+
+
+def _read_hundredths(body: str, style: PriceStyle) -> NormalisedValue | None:
+    """`99 ct` is 0.99, `12 zł 50 gr` 12.50; None if the text is not such a price."""
+    match = _WITH_HUNDREDTHS.fullmatch(body)
+    if match is not None:
+        found = currency_of((match["before"] or match["after"] or "").strip(), style.currency)
+        if found is None:
+            return None
+        amount = f"{match['whole']}.{match['cents']}"
+        price = Price(amount, found.currency, style.unit, style.tax_included)
+        return NormalisedValue(price, "price_with_currency", found.confidence)
+    match = _HUNDREDTHS.fullmatch(body)
+    number = read_number(match["number"], style.decimal) if match is not None else None
+    if match is None or number is None:
+        return None
+    usual = words.HUNDREDTHS[match["word"].casefold()]
+    if style.currency not in usual and unit_of(match["word"]) is not None:
+        return None  # `50 gr` are grams, except in a column of złoty.
+    currency = style.currency if style.currency in usual else usual[0]
+    amount = format_amount(str(number.decimal / 100), places(currency))
+    return NormalisedValue(
+        Price(amount, currency, style.unit, style.tax_included), "price_hundredths", 0.8
+    )
 
 
 def _read_words(body: str, text: str, style: PriceStyle) -> NormalisedValue:
@@ -232,7 +292,7 @@ def _tax(body: str, style: PriceStyle) -> tuple[bool | None, str]:
 def _per_unit(body: str) -> tuple[str | None, str]:
     """The unit of the price: `/kg`, `pro 100 g`, `each`."""
     for match in words.PER_UNIT.finditer(body):
-        unit = unit_of(match["unit"])
+        unit = unit_of(match["unit"]) or unit_of(match["unit"].replace(".", "").replace(" ", ""))
         if unit is not None:
             rest = body[: match.start()] + " " + body[match.end() :]
             amount = read_number(match["amount"]) if match["amount"] else None
@@ -265,9 +325,9 @@ def _per_count(body: str) -> tuple[str | None, str]:
     return ("piece" if count == 1 else f"{count} piece"), rest
 
 
-def _exceeds(written: str, count: str) -> bool:
-    number = read_number(written)
-    return number is not None and number.decimal > int(count)
+def _exceeds(written: str, other: str) -> bool:
+    number, than = read_number(written), read_number(other)
+    return number is not None and than is not None and number.decimal > than.decimal
 
 
 def _read_amounts(
@@ -278,24 +338,18 @@ def _read_amounts(
     spans = [exponent.span()] if exponent else [m.span() for m in _NUMBERS.finditer(rest)]
     if exponent:
         rest = rest.strip()
-    if (
-        not spans
-        or _run_together(rest, spans)
-        or _is_fraction(rest, spans)
-        or (_WORD.search(rest) and _LETTER_AS_DIGIT.search(rest))
-        or not _words_are_known(rest, currency_known=found is not None)
-    ):
+    if not spans or not _is_price_text(rest, spans, currency_known=found is not None):
         return unreadable("PRICE_UNREADABLE", text)
     currency = found.currency if found else style.currency
-    number = _number(_signed(rest, spans, 0), style, currency)
+    spans, several = _candidates(rest, spans, names_several(body, style.currency))
+    number = _number(_signed(rest, spans, whole=unit is None), style, currency) if spans else None
     if number is None:
         return unreadable("PRICE_UNREADABLE", text)
     problems: list[Problem] = list(ambiguity(text, number))
     confidence = min(number.confidence, found.confidence if found else 1.0)
     rule = number.rule.replace("number", "price")
-    upper: str | None = None
-    if len(spans) > 1:
-        upper = _upper(rest, spans, style, currency)
+    upper = _upper(rest, spans, style, currency) if len(spans) > 1 and not several else None
+    if len(spans) > 1 or several:
         rule = "price_range" if upper else "price_first_of_several"
         problems.append(problem("PRICE_RANGE" if upper else "PRICE_SEVERAL", value=text))
         confidence = min(confidence, 0.7 if upper else 0.5)
@@ -310,41 +364,91 @@ def _read_amounts(
     return NormalisedValue(price, rule, confidence, tuple(problems))
 
 
-def _run_together(text: str, spans: list[tuple[int, int]]) -> bool:
+def _is_price_text(rest: str, spans: list[Span], *, currency_known: bool) -> bool:
+    return not (
+        _run_together(rest, spans)
+        or _is_code(rest, spans)
+        or _is_fraction(rest, spans, currency_known=currency_known)
+        or (_WORD.search(rest) and _LETTER_AS_DIGIT.search(rest))
+        or not _words_are_known(rest, currency_known=currency_known)
+    )
+
+
+def _candidates(rest: str, spans: list[Span], currencies: bool) -> tuple[list[Span], bool]:
+    """The amounts that may be the price, and whether others were left out that may be as well.
+    ``currencies``: the text names several, of which the first is that of the first amount."""
+    current = current_amounts(rest, spans, _CURRENCY_STOOD)
+    if currencies:
+        return (spans[:1], True) if current[:1] == spans[:1] else ([], True)
+    if len(current) < 2:
+        return current, False
+    # `MOQ 100: $12.50`: a number without a currency beside one with a currency is no price.
+    with_currency = [span for span in current if has_currency(rest, span, _CURRENCY_STOOD)]
+    if not with_currency or current[0] in with_currency or _is_range(rest, current):
+        return current, False
+    return with_currency, True
+
+
+def _is_not_plain(body: str) -> bool:
+    """`3 for £5`, but not `van € 29,95 voor € 19,95`."""
+    for match in words.NOT_PLAIN.finditer(body):
+        before = body[: match.start() + 1].rstrip("0123456789.,' ")
+        if not (match["several"] and any(m.end() == len(before) for m in TOKEN.finditer(before))):
+            return True
+    return False
+
+
+def _run_together(text: str, spans: list[Span]) -> bool:
     """`.75,333`: two numbers without a separator are not numbers."""
     return any(text[a[1] : b[0]] == "" for a, b in pairwise(spans))
 
 
-def _is_fraction(text: str, spans: list[tuple[int, int]]) -> bool:
-    """`523,00 / 50`: a price for an unknown unit, since both ends of a range have cents."""
+def _is_code(text: str, spans: list[Span]) -> bool:
+    """`6204-2RS`, `2024-12`: a dash between a number and a lower one, without spaces."""
+    return any(
+        text[a[1] : b[0]] == "-" and _exceeds(text[a[0] : a[1]], text[b[0] : b[1]])
+        for a, b in pairwise(spans)
+    )
+
+
+def _is_fraction(text: str, spans: list[Span], *, currency_known: bool) -> bool:
+    """`523,00 / 50`: a price for an unknown unit, since both ends of a range have cents. `12/2026`
+    without a currency is no price at all."""
     if len(spans) != 2 or "/" not in text[spans[0][1] : spans[1][0]]:
         return False
     first, second = (text[start:end].strip() for start, end in spans)
+    if not currency_known and first.isdecimal():
+        return True
     return _CENTS.fullmatch(first) is not None and second.isdecimal()
 
 
-def _signed(text: str, spans: list[tuple[int, int]], index: int) -> str:
-    """The number with its minus or brackets. A dash after another number is not a minus."""
-    start, end = spans[index]
-    number = text[start:end].strip()
+def _signed(text: str, spans: list[Span], *, whole: bool) -> str:
+    """The first number with its minus or brackets. A dash after another number is not a minus, and
+    brackets round more than a number (not ``whole``) neither."""
+    start, end = spans[0]
+    number = text[start:end].strip().rstrip(".,")
     before = text[:start].rstrip(_CURRENCY_STOOD + " ")
     after = text[end:].strip(_CURRENCY_STOOD + " ")
-    if before.endswith("(") and after.startswith(")") and len(spans) == 1:
+    if before.endswith("(") and after.startswith(")") and len(spans) == 1 and whole:
         return f"({number})"
-    if before.strip(_CURRENCY_STOOD + " ") == "-" and index == 0:
+    if before.strip(_CURRENCY_STOOD + " ") == "-":
         return "-" + number
     if after == "-" and len(spans) == 1:
         return number + "-"
     return number
 
 
-def _upper(
-    text: str, spans: list[tuple[int, int]], style: PriceStyle, currency: str | None
-) -> str | None:
+def _is_range(text: str, spans: list[Span]) -> bool:
+    if len(spans) != 2:
+        return False
+    between = text[spans[0][1] : spans[1][0]].replace(_CURRENCY_STOOD, " ")
+    return words.BETWEEN.match(between) is not None
+
+
+def _upper(text: str, spans: list[Span], style: PriceStyle, currency: str | None) -> str | None:
     """The higher end, if two numbers are a range."""
     (_, end), (start, stop) = spans[0], spans[1]
-    between = text[end:start].replace(_CURRENCY_STOOD, " ")
-    if len(spans) != 2 or not words.BETWEEN.match(between):
+    if not _is_range(text, spans):
         return None
     low = _number(text[spans[0][0] : end], style, currency)
     high = _number(text[start:stop], style, currency)
@@ -355,7 +459,9 @@ def _upper(
 
 def _words_are_known(text: str, *, currency_known: bool) -> bool:
     """`M8 screw` contains a number but is not a price. With a currency, other words are allowed."""
-    strange = [
-        w for w in _WORD.findall(words.FROM.sub(" ", text)) if w.casefold() not in words.LABELS
-    ]
-    return not strange or (currency_known and len(strange) <= 3)
+    if not _WORD.search(text):
+        return True
+    for phrases in (words.FROM, words.NOW, words.FORMER):
+        text = phrases.sub(" ", text)
+    strange = [w for w in _WORD.findall(text) if w.casefold() not in words.LABELS]
+    return len(strange) <= (MAX_STRANGE_WORDS if currency_known else 0)

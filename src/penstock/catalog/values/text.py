@@ -6,6 +6,7 @@ import html
 import re
 import unicodedata
 
+from penstock.catalog.values.numbers import without_formula
 from penstock.catalog.values.result import EMPTY, NormalisedValue, build, problem
 from penstock.catalog.word_lists import load, phrases, words
 
@@ -53,7 +54,7 @@ def read_text(text: str) -> NormalisedValue:
 
 def _is_clean(text: str) -> bool:
     """Whether cleaning would not change it, as for most cells."""
-    if "  " in text or "<" in text or "&" in text or text[0] in " #-(nN" or text[-1] == " ":
+    if "  " in text or "<" in text or "&" in text or text[0] in " #-(nN=" or text[-1] == " ":
         return False
     if text[-1] == "." and len(text) < 8:
         return False
@@ -65,7 +66,7 @@ def _is_clean(text: str) -> bool:
 def _read(text: str, limit: int, *, one_line: bool) -> NormalisedValue:
     # A cell may contain megabytes; what exceeds the limit is not processed.
     cut = len(text) > limit * 4
-    cleaned, repaired = _unmangled(text[: limit * 4])
+    cleaned, repaired = _unmangled(without_formula(text[: limit * 4].strip()))
     rule = "text"
     if "<" in cleaned or "&" in cleaned:
         stripped = strip_markup(cleaned)

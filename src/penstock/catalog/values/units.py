@@ -125,6 +125,8 @@ def read_unit(text: str) -> NormalisedValue:
         if unit is not None and number is not None:
             return NormalisedValue(unit if number.text == "1" else f"{number.text} {unit}", "unit")
     kept = tidy_line(text[:80])[:40]
+    if not kept:
+        return EMPTY
     return NormalisedValue(kept, "as_written", 0.5, (problem("UNIT_UNKNOWN", value=kept),))
 
 

@@ -41,7 +41,7 @@ def create_key(
     ] = None,
     json: printing.Json = False,
 ) -> None:
-    """Make a key and print it, once. Org and user are made where they are missing."""
+    """Create a key and print it once. Creates the org and the user if they are missing."""
     email = user or f"{role}@{org}"
     require_address(email)
     order: dict[str, Any] = {"name": name}
@@ -62,7 +62,7 @@ def list_keys(
     user: Annotated[str, typer.Option(help="E-mail of one user; else all.")] = "",
     json: printing.Json = False,
 ) -> None:
-    """All keys, newest first, also those that have ended."""
+    """List all keys, newest first, including revoked and expired ones."""
     found = asyncio.run(_list_keys(user))
     if json:
         printing.as_json(found)
@@ -81,7 +81,7 @@ def revoke_key(
     key_id: Annotated[int, typer.Argument(min=1, help="Number of the key, from `keys list`.")],
     json: printing.Json = False,
 ) -> None:
-    """From now on no request with it is answered."""
+    """Revoke a key: requests with it are refused from now on."""
     asyncio.run(_revoke(key_id))
     if json:
         printing.as_json({"id": key_id, "revoked": True})

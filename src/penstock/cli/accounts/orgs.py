@@ -1,4 +1,4 @@
-"""`penstock orgs`, and what `users` and `keys` have in common with it."""
+"""`penstock orgs`, and what `users` and `keys` share with it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def create_org(
     ),
     json: printing.Json = False,
 ) -> None:
-    """Make an org."""
+    """Create an org."""
     org = asyncio.run(_create_org(name, plan))
     if json:
         printing.as_json({"org": org["name"], "plan": org["plan"]})
@@ -58,7 +58,7 @@ def create_org(
 
 @orgs.command("list")
 def list_orgs(json: printing.Json = False) -> None:
-    """All orgs."""
+    """List all orgs."""
     found = asyncio.run(_list_orgs())
     if json:
         printing.as_json(found)
@@ -138,7 +138,7 @@ def _given(change: dict[str, Any]) -> dict[str, Any]:
 
 
 async def ensured_org(penstock: Penstock, name: str, plan: Plan | None) -> Any:
-    """The org of that name, made where it is missing."""
+    """The org with that name, created if it is missing."""
     from penstock.client import Conflict
 
     try:

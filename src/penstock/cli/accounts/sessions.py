@@ -19,7 +19,7 @@ def list_sessions(
     user: Annotated[str, typer.Option(help="E-mail of one user; else all.")] = "",
     json: printing.Json = False,
 ) -> None:
-    """Sessions that are open, newest first."""
+    """List open sessions, newest first."""
     found = asyncio.run(_list_sessions(user))
     if json:
         printing.as_json(found)
@@ -38,7 +38,7 @@ def end_session(
     session_id: Annotated[UUID, typer.Argument(help="The session's id, from `sessions list`.")],
     json: printing.Json = False,
 ) -> None:
-    """Sign a browser out, here and now."""
+    """End a session: its browser is signed out at once."""
     asyncio.run(_end_session(session_id))
     if json:
         printing.as_json({"id": session_id, "ended": True})

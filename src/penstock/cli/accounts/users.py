@@ -31,7 +31,7 @@ def create_user(
     password_file: PasswordFile = None,
     json: printing.Json = False,
 ) -> None:
-    """Make a user of an org that exists. A password that is made is printed, once."""
+    """Create a user of an existing org. A generated password is printed once."""
     require_address(email)
     password = asyncio.run(_create_user(email, org, role, _read(password_file)))
     made = {"password": password} if password else {}
@@ -47,7 +47,7 @@ def list_users(
     org: Annotated[str, typer.Option("--org", help="Of this org only.")] = "",
     json: printing.Json = False,
 ) -> None:
-    """All users, or those of one org."""
+    """List all users, or those of one org."""
     found = asyncio.run(_list_users(org or None))
     if json:
         printing.as_json(found)
@@ -67,19 +67,19 @@ def set_role(
     role: Annotated[Role, typer.Argument(help="What the user may do from now on.")],
     json: printing.Json = False,
 ) -> None:
-    """Another role, from the next request on. The last admin stays one."""
+    """Change the role of a user, from the next request on. The last admin keeps its role."""
     _show(asyncio.run(_change(email, {"role": role})), json)
 
 
 @app.command("disable")
 def disable(email: Email, json: printing.Json = False) -> None:
-    """No access from now on: sessions end, keys are refused. What they made stays."""
+    """Disable a user: sessions end and keys are refused. Jobs of the user stay."""
     _show(asyncio.run(_change(email, {"disabled": True})), json)
 
 
 @app.command("enable")
 def enable(email: Email, json: printing.Json = False) -> None:
-    """Access again, with the keys and the password of before."""
+    """Enable a user again, with the same keys and password."""
     _show(asyncio.run(_change(email, {"disabled": False})), json)
 
 
@@ -87,7 +87,7 @@ def enable(email: Email, json: printing.Json = False) -> None:
 def reset_password(
     email: Email, password_file: PasswordFile = None, json: printing.Json = False
 ) -> None:
-    """A new password, printed once unless you give it. Whoever is signed in as them is out."""
+    """Set a new password, printed once unless you give it. Ends all sessions of the user."""
     password = asyncio.run(_reset(email, _read(password_file)))
     if json:
         printing.as_json({"email": email, **({"password": password} if password else {})})

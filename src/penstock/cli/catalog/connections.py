@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from pathlib import Path
 from typing import Annotated, Any
 from uuid import UUID
 
 import typer
 
 from penstock.cli import printing
+from penstock.cli.credentials import Credentials, parse_credentials
 
 app = typer.Typer(help="Connections to shops.", no_args_is_help=True)
 Id = Annotated[UUID, typer.Argument(metavar="ID", help="The connection's id.")]
 Org = Annotated[str, typer.Option("--org", help="Name of the org.")]
-Credentials = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--credential",
-        metavar="NAME=VALUE",
-        help="A credential; `NAME=@FILE` reads a file, `NAME=-` a line of the standard input, so"
-        " that no secret is in the list of processes. Several times for several.",
-    ),
-]
 DEFAULT_ORG = "default"
 
 
@@ -170,20 +160,6 @@ def products(
         for one in found
     ]  # fmt: skip
     printing.columns(("ID", "STATUS", "PRICE", "TITLE"), rows)
-
-
-def parse_credentials(given: list[str] | None) -> dict[str, str]:
-    found = {}
-    for one in given or ():
-        name, equals, value = one.partition("=")
-        if not equals:
-            raise typer.BadParameter("write --credential NAME=VALUE")
-        if value == "-":
-            value = sys.stdin.readline().strip()
-        elif value.startswith("@"):
-            value = Path(value[1:]).read_text("utf-8").strip()
-        found[name] = value
-    return found
 
 
 def _print_test(tested: dict[str, Any]) -> None:

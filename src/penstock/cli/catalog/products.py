@@ -66,7 +66,25 @@ Job = Annotated[
     UUID | None,
     typer.Option(metavar="ID", parser=parse_job_id, help="Changed by this job, and not undone."),
 ]
+Brand = Annotated[str, typer.Option(help="Of this brand.")]
+Category = Annotated[str, typer.Option(help="Of this category, or of one below it.")]
+Edited = Annotated[
+    bool | None, typer.Option("--edited/--not-edited", help="With fields that a person edited.")
+]
+Linked = Annotated[
+    bool | None,
+    typer.Option("--linked/--not-linked", help="With an accepted link to another source."),
+]
 Org = Annotated[str, typer.Option(help="Of another org, by name; admins only.")]
+
+
+class Sort(StrEnum):
+    UPDATED_DOWN = "-updated"
+    UPDATED = "updated"
+    TITLE = "title"
+    TITLE_DOWN = "-title"
+    PRICE = "price"
+    PRICE_DOWN = "-price"
 
 
 @app.command("list")
@@ -78,14 +96,22 @@ def list_products(
     status: WithStatus = None,
     since: Since = None,
     job: Job = None,
+    brand: Brand = "",
+    category: Category = "",
+    edited: Edited = None,
+    linked: Linked = None,
     org: Org = "",
+    sort: Annotated[Sort, typer.Option(help="`-` for descending.")] = Sort.UPDATED_DOWN,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 20,
     json: printing.Json = False,
 ) -> None:
-    """Products of your org, changed last first."""
+    """List products of your org, last changed first or by --sort."""
     from penstock.cli.catalog import products_view as view
 
     filters = _filters(q, source, sku, gtin, status, since, job, org)
+    filters |= _more_filters(brand, category, edited, linked)
+    if sort != Sort.UPDATED_DOWN:
+        filters["sort"] = sort.value
     found, more = asyncio.run(view.list_products(filters, limit))
     if json:
         printing.as_json(found)
@@ -107,7 +133,7 @@ def list_products(
 
 @app.command("show")
 def show(product_id: ProductId, json: printing.Json = False) -> None:
-    """One product, and of each value the column, text, rule and row it came from."""
+    """Show a product, with the column, text, rule and row of each value."""
     from penstock.cli.catalog import products_view as view
 
     found = asyncio.run(view.get_product(product_id))
@@ -123,6 +149,7 @@ def show(product_id: ProductId, json: printing.Json = False) -> None:
             ("Created (UTC)", printing.moment(found["createdAt"])),
             ("Changed (UTC)", printing.moment(found["updatedAt"])),
             ("Perhaps also", ", ".join(map(_link, found["links"]))),
+            ("Same article", ", ".join(_accepted(found["linked"]))),
         ]
     )
     print()
@@ -135,13 +162,19 @@ def _link(link: dict[str, Any]) -> str:
     return f"{link['source']}:{link['sourceId']} ({by})"
 
 
+def _accepted(linked: list[dict[str, Any]]) -> list[str]:
+    """Products of other sources that are the same article, each with its price."""
+    others = [one["other"] for one in linked if one["state"] == "accepted"]
+    return [f"{one['source']}:{one['sourceId']} {_price(one['price'])}".strip() for one in others]
+
+
 @app.command("history")
 def history(
     product_id: ProductId,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 20,
     json: printing.Json = False,
 ) -> None:
-    """What jobs did to a product, the latest first; also to one that an undo has removed."""
+    """Show what jobs and edits changed of a product, newest first."""
     from penstock.cli.catalog import products_view as view
 
     found = asyncio.run(view.history(product_id, limit))
@@ -150,10 +183,10 @@ def history(
         return
     for one in found:
         undone = f", undone {printing.moment(one['undoneAt'])}" if one["undoneAt"] else ""
-        print(
-            f"{printing.moment(one['changedAt'])}  {one['kind']} by job {one['jobId']}, "
-            f"row {one['rowNo']}{undone}"
-        )
+        by = f"by job {one['jobId']}, row {one['rowNo']}"
+        if one["editId"]:
+            by = f"by {one['editedBy'] or 'a user'} as edit {one['editId']}"
+        print(f"{printing.moment(one['changedAt'])}  {one['kind']} {by}{undone}")
         for change in one["changes"] or ():
             print(f"    {change['field']}: {_brief(change['before'])} → {_brief(change['after'])}")
 
@@ -177,17 +210,22 @@ def export(
     status: WithStatus = None,
     since: Since = None,
     job: Job = None,
+    brand: Brand = "",
+    category: Category = "",
+    edited: Edited = None,
+    linked: Linked = None,
     org: Org = "",
     template: Template = "",
     variants: VariantsAs = None,
     json: printing.Json = False,
 ) -> None:
-    """The catalog, or what matches, as a file."""
+    """Write the catalog, or the products that match, to a file."""
     from penstock.cli.catalog import products_view as view
     from penstock.cli.files.results import output_place, pages_for
 
     place = output_place(output, json)
     filters = _filters(q, source, sku, gtin, status, since, job, org)
+    filters |= _more_filters(brand, category, edited, linked)
     filters["format"] = kind.value if kind else pages_for(output).extension
     if template:
         filters["template"] = template
@@ -204,7 +242,7 @@ def _filters(
     q: str, source: str, sku: str, gtin: str, status: Status | None, since: datetime | None,
     job: UUID | None, org: str,
 ) -> dict[str, Any]:  # fmt: skip
-    """As the API spells them; what is not given is left out."""
+    """Filters in the names of the API; those that are not given are left out."""
     given = {
         "q": q, "source": source, "sku": sku, "gtin": gtin, "org": org,
         "status": None if status is None else status.value,
@@ -216,8 +254,23 @@ def _filters(
     return {name: value for name, value in given.items() if value}
 
 
+def _more_filters(
+    brand: str, category: str, edited: bool | None, linked: bool | None
+) -> dict[str, Any]:
+    given = {"brand": brand or None, "category": category or None}
+    given |= {
+        name: None if value is None else str(value).lower()
+        for name, value in (("edited", edited), ("linked", linked))
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
 def _price(price: dict[str, Any] | None) -> str:
-    return "" if not price else f"{price.get('amount', '')} {price.get('currency', '')}".strip()
+    if not price:
+        return ""
+    unit = price.get("unit") or "piece"
+    per = "" if unit == "piece" or not price.get("amount") else f"per {unit}"
+    return " ".join(filter(None, (price.get("amount"), price.get("currency"), per)))
 
 
 def _brief(value: Any) -> str:

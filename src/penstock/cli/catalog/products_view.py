@@ -35,7 +35,7 @@ async def history(product_id: UUID, limit: int) -> list[dict[str, Any]]:
 
 
 async def exported(path: str, filters: dict[str, Any], output: Path | None) -> int:
-    """Write an export, whole or not at all; answers its size."""
+    """Write an export whole or not at all; return its size."""
     size, told_at = 0, time.monotonic()
     async with connected() as penstock:
         with output_file(output) as write:
@@ -49,7 +49,7 @@ async def exported(path: str, filters: dict[str, Any], output: Path | None) -> i
 
 
 def value_lines(product: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """Each value beside where it came from."""
+    """Each value with its origin."""
     lines = []
     for field, origin in sorted(product["lineage"].items()):
         value = _at(product["product"], field)

@@ -25,7 +25,7 @@ def import_rates(
     base: Base = "USD",
     json: printing.Json = False,
 ) -> None:  # fmt: skip
-    """Import what one unit of each currency was worth; a known day is replaced."""
+    """Import exchange rates of a day; a known day is replaced."""
     rates = _read(file)
     asyncio.run(_save(base, rates))
     if json:

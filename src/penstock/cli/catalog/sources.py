@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from penstock.cli import printing
+from penstock.cli.credentials import Credentials, parse_credentials
 
 if TYPE_CHECKING:
     from penstock.model.sources.document import SourceDocument
@@ -20,15 +20,6 @@ ConfigFile = Annotated[
     Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, help="TOML or JSON.")
 ]
 Org = Annotated[str, typer.Option("--org", help="Name of the org.")]
-Credentials = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--credential",
-        metavar="NAME=VALUE",
-        help="A credential; `NAME=@FILE` reads a file, `NAME=-` a line of the standard input, so"
-        " that no secret is in the list of processes. Several times for several.",
-    ),
-]
 DEFAULT_ORG = "default"
 
 
@@ -56,7 +47,10 @@ def add(
 ) -> None:
     """Add a source from a configuration file, or replace the one of the same name."""
     document = _document(file)
-    body = {**document.values, "credentials": {**document.credentials, **_credentials(credential)}}
+    body = {
+        **document.values,
+        "credentials": {**document.credentials, **parse_credentials(credential)},
+    }
     made, is_new = asyncio.run(_add(document, body, org))
     if json:
         printing.as_json(made)
@@ -158,20 +152,6 @@ def _document(file: Path) -> SourceDocument:
     return read_document(text, is_toml=file.suffix.lower() != ".json")
 
 
-def _credentials(given: list[str] | None) -> dict[str, str]:
-    found = {}
-    for one in given or ():
-        name, equals, value = one.partition("=")
-        if not equals:
-            raise typer.BadParameter("write --credential NAME=VALUE")
-        if value == "-":
-            value = sys.stdin.readline().strip()
-        elif value.startswith("@"):
-            value = Path(value[1:]).read_text("utf-8").strip()
-        found[name] = value
-    return found
-
-
 def _print_test(tested: dict[str, Any]) -> None:
     request = tested["request"]
     print(f"{request['method']} {request['url']}")
@@ -245,7 +225,7 @@ async def _add(
 
 
 def _with_line(document: SourceDocument, error: Any) -> Exception:
-    """The server names the field; the line in this file is found here."""
+    """The error with the line of the file: the server names the field only."""
     field = str(error.details.get("field") or "")
     if error.code != "INVALID_CONFIG" or not field:
         raised: Exception = error

@@ -14,6 +14,7 @@ from penstock.cli import printing
 
 app = typer.Typer(help="Crawl pages of companies.", no_args_is_help=True)
 RunRef = Annotated[UUID, typer.Argument(metavar="RUN", help="The run's id.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 _ENDED = frozenset(("finished", "aborted", "failed"))
 _LOOK_S = 0.5
 _KICKOFF_MS = 2000
@@ -178,11 +179,35 @@ def postings(
         printing.as_json(found)
         return
     rows = [
-        (one["state"], one["company"], one["title"],
+        (one["id"], one["state"], one["company"], one["title"],
          "; ".join(map(str, one["fields"].get("locations") or ())), one["url"])
         for one in found
     ]  # fmt: skip
-    printing.columns(("STATE", "COMPANY", "TITLE", "LOCATIONS", "URL"), rows)
+    printing.columns(("ID", "STATE", "COMPANY", "TITLE", "LOCATIONS", "URL"), rows)
+
+
+@app.command("delete-page")
+def delete_page(
+    page: Annotated[UUID, typer.Argument(metavar="PAGE", help="The page's id.")],
+    yes: Yes = False,
+) -> None:
+    """Delete a page with its versions and its job posting; its products stay."""
+    if not yes:
+        typer.confirm(f"Delete page {page} with its versions?", abort=True, err=True)
+    asyncio.run(_call("DELETE", f"/api/pages/{page}"))
+    print(f"Page {page} is deleted.")
+
+
+@app.command("delete-posting")
+def delete_posting(
+    posting: Annotated[UUID, typer.Argument(metavar="POSTING", help="The posting's id.")],
+    yes: Yes = False,
+) -> None:
+    """Delete a job posting; its page stays."""
+    if not yes:
+        typer.confirm(f"Delete job posting {posting}?", abort=True, err=True)
+    asyncio.run(_call("DELETE", f"/api/postings/{posting}"))
+    print(f"Job posting {posting} is deleted.")
 
 
 _NAMES = ("pending", "crawled", "ready", "skipped", "expired", "error")
@@ -211,6 +236,8 @@ async def _call(method: str, path: str, body: Any = None) -> Any:
     async with connected() as penstock:
         if method == "GET":
             return await penstock.get(path)
+        if method == "DELETE":
+            return await penstock.client.call(method, path)
         return await penstock.post(path, body)
 
 

@@ -1,4 +1,4 @@
-"""`penstock extract`: one file, here and now, with no server running."""
+"""`penstock extract`: extract one file in this process, without a server."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def extract(
 
 
 def asked_config(text: str, pairs: list[str], **options: Any) -> dict[str, Any]:
-    """The configuration, with what was asked for by options of their own."""
+    """The configuration, with the options that have a flag of their own."""
     config = _config(text, pairs)
     for name, value in options.items():
         if value:

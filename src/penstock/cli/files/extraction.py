@@ -1,4 +1,4 @@
-"""One extraction from file to clean CSV, worked on in this process."""
+"""One extraction from a file to clean CSV, in this process."""
 
 from __future__ import annotations
 
@@ -31,17 +31,18 @@ from penstock.model.states import TERMINAL_JOB_STATES
 from penstock.settings import Settings
 from penstock.store.jobs import jobs
 from penstock.store.jobs.claims import Served
+from penstock.store.jobs.job_rows import JobDetails
 
 PIPELINE = "extraction"
 _LOOK_S = 0.1
-# The command's fault, not the file's.
+# Errors of the command line, not of the file.
 _WRONG_USE = frozenset({"UNKNOWN_FIELD", "INVALID_CONFIG", "INVALID_PARAMETERS"})
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What was asked for; ``output`` None is stdout."""
+    """What the user asked for; ``output`` None is stdout."""
 
     # A path or a URL.
     given: str
@@ -53,7 +54,8 @@ class Wish:
 
 
 def _settings() -> Settings:
-    """One job has the machine for itself: what keeps many of them fair would only slow it down."""
+    """One job has the machine to itself: limits that keep many jobs fair would only slow it
+    down."""
     given = Settings()
     better = {
         "worker_slots": max(2, os.cpu_count() or 1),
@@ -84,7 +86,7 @@ async def run_extraction(wish: Wish) -> Extracted:
 
 
 class _Refused(Exception):
-    """The file shows at first sight that nothing can come of it."""
+    """The first rows show that the file cannot be used."""
 
     def __init__(self, error: BadInput) -> None:
         super().__init__(error.message)
@@ -92,7 +94,7 @@ class _Refused(Exception):
 
 
 async def look_at(given: str, config: dict[str, Any]) -> dict[str, Any]:
-    """What a job of this file would do; nothing of it stays."""
+    """What a job of this file would do; nothing is stored."""
     quiet_logs()
     with opened(given) as source:
         async with opened_engine(_settings(), "preview", listens=False) as runtime:
@@ -103,7 +105,7 @@ async def look_at(given: str, config: dict[str, Any]) -> dict[str, Any]:
                     await keep_upload(runtime, conn, who, upload)
                     order = Order(PIPELINE, config, upload.id)
                     job = await prepare_preview(runtime, conn, who, order)
-                    # Seen by this transaction alone, and gone with it.
+                    # Rolled back, so that only this transaction saw it.
                     raise _Seen(job)
             except _Seen as seen:
                 return dict(await preview(runtime, seen.job))
@@ -142,8 +144,10 @@ async def _submit(runtime: Runtime, wish: Wish, source: Source) -> UUID:
     return receipt.job_id
 
 
-async def _work(runtime: Runtime, job_id: UUID, name: str, *, quiet: bool) -> tuple[Any, bool]:
-    """Work on this job alone until it has ended; answers its row and whether it was interrupted."""
+async def _work(
+    runtime: Runtime, job_id: UUID, name: str, *, quiet: bool
+) -> tuple[JobDetails, bool]:
+    """Work on this job alone until it has ended; return its row and whether it was interrupted."""
     interrupted = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in _ENDING_SIGNALS:
@@ -159,7 +163,7 @@ async def _work(runtime: Runtime, job_id: UUID, name: str, *, quiet: bool) -> tu
             await working
             for number in _ENDING_SIGNALS:
                 loop.remove_signal_handler(number)
-    return row, interrupted.is_set() and row["state"] != "done"
+    return row, interrupted.is_set() and row.state != "done"
 
 
 async def _until_ended(
@@ -168,7 +172,7 @@ async def _until_ended(
     interrupted: asyncio.Event,
     working: asyncio.Task[None],
     bar: ProgressBar,
-) -> Any:
+) -> JobDetails:
     """The worker also ends a job that is cancelled here: it skips the rows that are left."""
     cancelled = False
     while True:
@@ -180,7 +184,7 @@ async def _until_ended(
             row = await jobs.get_job(conn, job_id)
         if row is None:
             raise PermanentError("RESOURCE_NOT_FOUND", f"Job {job_id} was removed by someone else.")
-        if row["state"] in TERMINAL_JOB_STATES:
+        if row.state in TERMINAL_JOB_STATES:
             return row
         bar.tell(progress_of(row))
         if working.done():

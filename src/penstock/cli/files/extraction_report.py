@@ -1,4 +1,4 @@
-"""What became of an extraction, for people and for programs."""
+"""The report of an extraction, for people and for programs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from uuid import UUID
 
 from penstock.cli.files.results import Written
 from penstock.store.database import from_json
+from penstock.store.jobs.job_rows import JobDetails
 
 _COUNTS = ("total", "valid", "invalid", "duplicates", "new", "existing", "held", "linked")
 _ADVICE = {
@@ -52,7 +53,7 @@ class Extracted:
         }
 
     def lines(self) -> list[str]:
-        """The summary for people; a job that did not come through has its problem alone."""
+        """The summary for people; empty for a job that failed, which has its problem instead."""
         if self.written is None:
             return []
         counts = self.counts
@@ -92,21 +93,21 @@ class Extracted:
         return f"{error.get('message', '').rstrip('.')}. {advice}".strip() + f" [{error['code']}]"
 
 
-def outcome_of(row: Any) -> Extracted:
-    """The job's own summary; before there is one, what its counters tell."""
-    summary = from_json(row["summary"]) or {
-        "total": row["total"], "valid": row["done"], "invalid": row["error"],
+def outcome_of(row: JobDetails) -> Extracted:
+    """The job's summary; without one, its counters."""
+    summary = from_json(row.summary) or {
+        "total": row.total, "valid": row.done, "invalid": row.error,
     }  # fmt: skip
-    error = from_json(row["last_error"]) if row["state"] == "failed" else None
+    error = from_json(row.last_error) if row.state == "failed" else None
     mapping = summary.get("mapping")
     if mapping is not None:
-        # jsonb keeps no order; people know their columns by it.
+        # jsonb has no order of keys; show columns in the order of the file.
         mapping = {column: mapping[column] for column in _header(row) if column in mapping}
     counts = {name: summary.get(name) for name in _COUNTS}
-    intent = (from_json(row["config"]) or {}).get("intent", "check")
+    intent = (from_json(row.config) or {}).get("intent", "check")
     checked = intent == "check"
-    return Extracted(row["state"], row["id"], counts, mapping, error=error, checked=checked)
+    return Extracted(row.state, row.id, counts, mapping, error=error, checked=checked)
 
 
-def _header(row: Any) -> list[str]:
-    return from_json(row["header"]) or []
+def _header(row: JobDetails) -> list[str]:
+    return from_json(row.header) or []

@@ -22,14 +22,14 @@ from penstock.formats.writing.registry import FORMATS
 
 _LOOK_S = 0.25
 _PARTIAL = 3
-# Rows that wait longer than this for their next try are not waited for.
+# Do not wait for rows whose next try is later than this.
 _LONG_WAIT = timedelta(seconds=30)
 _LOOKED_AT = 100
 
 
 @dataclass
 class LookedUp:
-    """What came of a lookup. ``waiting`` rows are tried again later."""
+    """The result of a lookup. ``waiting`` rows are tried again later."""
 
     job_id: str
     state: str = "queued"
@@ -101,7 +101,7 @@ async def run_lookup(
 
 @asynccontextmanager
 async def _at_work(penstock: Penstock, job_id: UUID) -> AsyncIterator[None]:
-    """Where no server runs, this process works on the job itself."""
+    """Without a server, this process works on the job itself."""
     if penstock.here is None:
         if await stands_still(penstock):
             note("No worker runs: `penstock up` or `penstock worker` starts some.")
@@ -121,7 +121,7 @@ async def _at_work(penstock: Penstock, job_id: UUID) -> AsyncIterator[None]:
 
 
 async def _until_settled(penstock: Penstock, done: LookedUp) -> None:
-    """Until the job has ended, or all that is left waits for its next try."""
+    """Wait until the job has ended, or all open rows wait for their next try."""
     with ProgressBar(f"lookup {done.job_id[:8]}") as bar:
         while True:
             job = await penstock.get(f"/api/jobs/{done.job_id}")

@@ -1,4 +1,4 @@
-"""`penstock preview`: what a file is, what its columns mean, what is wrong with its rows."""
+"""`penstock preview`: the format of a file, its columns, and the problems of its rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def preview(
     source: SourceName = "",
     json: printing.Json = False,
 ) -> None:
-    """Look at a file before it is imported: nothing is written."""
+    """Preview the import of a file: nothing is written."""
     import uvloop
 
     from penstock.cli.files.extraction import look_at
@@ -91,7 +91,7 @@ def _profile(chosen: dict[str, Any]) -> str:
 
 
 def _show_problems(rows: list[dict[str, Any]]) -> None:
-    """Each kind once, with how often it is there and the first row that has it."""
+    """Print each kind of problem once, with its number of rows and the first of them."""
     kinds: dict[tuple[str, str], list[int]] = {}
     texts: dict[tuple[str, str], str] = {}
     for row in rows:

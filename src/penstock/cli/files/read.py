@@ -12,48 +12,48 @@ from penstock.cli import printing
 _NAMED = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
 
 
+File = Annotated[Path, typer.Argument(help="The file to read.", show_default=False)]
+Format = Annotated[
+    str | None,
+    typer.Option(help="csv, fixed, blocks, xlsx, xls, xml2003, ods, html, json, ndjson or xml."),
+]
+# Options of text files.
+Encoding = Annotated[str | None, typer.Option(help="Encoding of a text file.")]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(help="The character between cells; also tab, space, comma, semicolon, pipe."),
+]
+Quote = Annotated[str | None, typer.Option(help="Quote around cells; empty for none.")]
+Escape = Annotated[str | None, typer.Option(help="Escape before a quote; empty for none.")]
+Widths = Annotated[
+    str | None,
+    typer.Option(metavar="N,N,…", help="Characters of each column, if they have a fixed width."),
+]
+# Options that say where the table is.
+Sheet = Annotated[str | None, typer.Option(help="Sheet of a workbook, by name or number from 1.")]
+HeaderRow = Annotated[
+    int | None, typer.Option(help="Line or row that names the columns, from 1; 0 if none does.")
+]
+SkipRows = Annotated[int | None, typer.Option(help="Lines or rows at the top to leave out.")]
+Records = Annotated[
+    str | None,
+    typer.Option(metavar="PATH", help="Where JSON or XML has its records, e.g. data.items."),
+]
+Member = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="File of a zip with several, by name or number from 1."),
+]
+Output = Annotated[
+    str, typer.Option("-o", "--output", metavar="OUT", help="Where to; - is stdout.")
+]
+Detected = Annotated[bool, typer.Option("--json", help="Print what was detected, as JSON.")]
+
+
 def read(
-    file: Annotated[Path, typer.Argument(help="The file to read.", show_default=False)],
-    sheet: Annotated[
-        str | None, typer.Option(help="Sheet of a workbook, by name or by number from 1.")
-    ] = None,
-    encoding: Annotated[str | None, typer.Option(help="Encoding of a text file.")] = None,
-    delimiter: Annotated[
-        str | None, typer.Option(help="What parts cells; also tab, space, comma, semicolon, pipe.")
-    ] = None,
-    quote: Annotated[str | None, typer.Option(help="Quote around cells; empty for none.")] = None,
-    escape: Annotated[
-        str | None, typer.Option(help="Escape before a quote; empty for none.")
-    ] = None,
-    header_row: Annotated[
-        int | None,
-        typer.Option(help="Line or row that names the columns, from 1; 0 if none does."),
-    ] = None,
-    skip_rows: Annotated[
-        int | None, typer.Option(help="Lines or rows at the top to leave out.")
-    ] = None,
-    records: Annotated[
-        str | None,
-        typer.Option(metavar="PATH", help="Where JSON or XML has its records, e.g. data.items."),
-    ] = None,
-    member: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="File of a zip with several, by name or number from 1."),
-    ] = None,
-    format: Annotated[
-        str | None,
-        typer.Option(
-            help="csv, fixed, blocks, xlsx, xls, xml2003, ods, html, json, ndjson or xml."
-        ),
-    ] = None,
-    widths: Annotated[
-        str | None,
-        typer.Option(metavar="N,N,…", help="Characters of each column, where they are fixed."),
-    ] = None,
-    output: Annotated[
-        str, typer.Option("-o", "--output", metavar="OUT", help="Where to; - is stdout.")
-    ] = "",
-    json: Annotated[bool, typer.Option("--json", help="Print what was detected, as JSON.")] = False,
+    file: File, sheet: Sheet = None, encoding: Encoding = None, delimiter: Delimiter = None,
+    quote: Quote = None, escape: Escape = None, header_row: HeaderRow = None,
+    skip_rows: SkipRows = None, records: Records = None, member: Member = None,
+    format: Format = None, widths: Widths = None, output: Output = "", json: Detected = False,
 ) -> None:  # fmt: skip
     """Read a file of any format and write its table as CSV: text in UTF-8, nothing normalised.
 

@@ -24,7 +24,7 @@ Write = Callable[[bytes], Any]
 
 
 async def run_reading(file: Path, options: dict[str, Any], output: str) -> dict[str, Any]:
-    """The report; the table goes to ``output``, which is a path, - for stdout or nothing."""
+    """Return the report; the table goes to ``output``: a path, - for stdout, or empty for none."""
     _check(file, output)
     settings = Settings()
     children = ChildPool(settings.child_memory_bytes, _CPU_SECONDS, hidden=(settings.data_dir,))
@@ -64,7 +64,7 @@ async def _read(
 
 
 def _header(head: TableHead) -> list[str]:
-    """The names as the file has them; columns nobody named are numbered."""
+    """The names as the file has them; columns without names are numbered."""
     names: list[str] = head.plan["header"]
     return names if any(name.strip() for name in names) else head.names
 
@@ -94,7 +94,7 @@ def _check(file: Path, output: str) -> None:
 
 @contextmanager
 def _opened(output: str) -> Iterator[Write | None]:
-    """Nothing is left where the table could not be read to its end."""
+    """Leaves no file if the table could not be read to its end."""
     if output == "":
         yield None
         return
@@ -118,6 +118,6 @@ def _opened(output: str) -> Iterator[Write | None]:
 
 
 def refused_as(error: PenstockError) -> tuple[int, str]:
-    """Exit code and line: wrong use where an option is to blame, else the file is."""
+    """Exit code and message: wrong use if an option is the cause, else an error of the file."""
     code = USAGE if error.code in ("INVALID_PARAMETERS", "SHEET_NOT_FOUND") else FAILURE
     return code, f"penstock: {error.message.rstrip('.')}. [{error.code}]"

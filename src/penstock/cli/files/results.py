@@ -1,4 +1,4 @@
-"""A job's clean rows as a file: page by page, whole or not at all."""
+"""A job's clean rows as a file, page by page. The file is complete or not written at all."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 from penstock.app.exports import (
@@ -19,6 +18,7 @@ from penstock.app.exports import (
     export_rows,
     result_pages,
 )
+from penstock.app.job_control import get_job
 from penstock.cli.errors import USAGE, CliError
 from penstock.engine.runtime import Runtime
 from penstock.formats.writing.registry import FORMATS
@@ -26,7 +26,7 @@ from penstock.formats.writing.text_formats import CsvWriter
 from penstock.model.export import RowWriter
 from penstock.model.states import ItemStatus
 from penstock.store.database import from_json
-from penstock.store.jobs import jobs
+from penstock.store.jobs.export import ExportedRow
 
 _MOST_PROBLEMS_SHOWN = 5
 
@@ -39,20 +39,20 @@ class Written:
     problems: list[str] = field(default_factory=list)
     _left_out: int = 0
 
-    def leave_out(self, row: Any) -> None:
+    def leave_out(self, row: ExportedRow) -> None:
         self._left_out += 1
         if self._left_out > _MOST_PROBLEMS_SHOWN:
             self.problems[_MOST_PROBLEMS_SHOWN:] = [
                 f"… and {self._left_out - _MOST_PROBLEMS_SHOWN:,} more"
             ]
             return
-        error = from_json(row["error"]) or {"code": row["status"], "message": "left out"}
-        self.problems.append(f"Row {row['row_no']:,}: {error['message']} [{error['code']}]")
+        error = from_json(row.error) or {"code": row.status, "message": "left out"}
+        self.problems.append(f"Row {row.row_no:,}: {error['message']} [{error['code']}]")
 
 
 async def write_results(runtime: Runtime, job_id: UUID, output: Path | None) -> Written:
-    """The clean rows, in the format that the name ends in; those that are not are counted and
-    shown. What has no name, stdout or a pipe, gets CSV."""
+    """Write the clean rows, in the format of the file name; count and show the others. Stdout and
+    pipes get CSV."""
     written = Written("-" if output is None else str(output))
     named = output is not None and (not output.exists() or output.is_file())
     kind = pages_for(output) if output is not None and named else CsvWriter
@@ -63,12 +63,12 @@ async def write_results(runtime: Runtime, job_id: UUID, output: Path | None) -> 
 
 @contextmanager
 def output_file(output: Path | None) -> Iterator[Callable[[bytes], object]]:
-    """Where a command writes a file: whole, or not at all."""
+    """The file that a command writes: complete, or not written at all."""
     if output is None:
         yield sys.stdout.buffer.write
         sys.stdout.buffer.flush()
         return
-    # Whatever is no plain file, a pipe or /dev/null, cannot be replaced by one.
+    # A pipe or /dev/null cannot be replaced by a file.
     whole = not output.exists() or output.is_file()
     draft = output.with_name(f".{output.name}.{os.getpid()}.tmp") if whole else output
     try:
@@ -91,17 +91,17 @@ async def _write(
     kind: type[RowWriter],
 ) -> None:
     async with runtime.db.acquire() as conn:
-        job = await jobs.get_job(conn, job_id)
+        job = await get_job(conn, job_id)
     writer: RowWriter | None = None
     columns: Sequence[str] = ()
-    async for page in result_pages(runtime.db.acquire, job_id, job["total"]):
+    async for page in result_pages(runtime.db.acquire, job_id, job.total):
         if writer is None:
             columns = columns_of(runtime, job, page)
             writer = kind(columns, amounts_of(runtime, job))
             write(writer.head())
         done = []
         for row in page:
-            if row["status"] == ItemStatus.DONE:
+            if row.status == ItemStatus.DONE:
                 done.append(row)
             else:
                 written.leave_out(row)
@@ -111,9 +111,9 @@ async def _write(
 
 
 async def write_problems(runtime: Runtime, job_id: UUID, output: Path) -> None:
-    """One line per problem, in the format that the name ends in."""
+    """Write one line per problem, in the format of the file name."""
     async with runtime.db.acquire() as conn:
-        job = await jobs.get_job(conn, job_id)
+        job = await get_job(conn, job_id)
     with output_file(output) as write:
         pieces = export_pieces(
             runtime, runtime.db.acquire, job, ExportFilter("errors"), pages_for(output)
@@ -123,7 +123,7 @@ async def write_problems(runtime: Runtime, job_id: UUID, output: Path) -> None:
 
 
 def pages_for(output: Path, kind: str | None = None) -> type[RowWriter]:
-    """The format asked for, else the one that the name of the file ends in."""
+    """The requested format, else that of the file name."""
     found = FORMATS.get(kind or output.suffix.removeprefix(".").casefold())
     if found is None:
         raise CliError(USAGE, f"{output}: the name must end in .{', .'.join(FORMATS)}.")
@@ -131,7 +131,7 @@ def pages_for(output: Path, kind: str | None = None) -> type[RowWriter]:
 
 
 def output_place(output: Path, json: bool) -> Path | None:
-    """None is stdout. What is wrong with it is said before any work is done."""
+    """None is stdout. Problems are reported before any work is done."""
     if str(output) == "-":
         if json:
             raise CliError(USAGE, "With --json the rows need a file: -o FILE.")

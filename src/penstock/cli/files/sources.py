@@ -1,4 +1,4 @@
-"""What a command is given to work on: a file of this machine, or a URL."""
+"""The input of a command: a file of this machine, or a URL."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def is_url(given: str) -> bool:
 
 
 def stem_of(given: str) -> str:
-    """What its results are named after, if nobody says."""
+    """The default name of its results."""
     if not is_url(given):
         return Path(given).stem
     found = urlsplit(given)
@@ -40,7 +40,7 @@ def stem_of(given: str) -> str:
 
 @contextmanager
 def opened(given: str) -> Iterator[Source]:
-    """A file that cannot be read is told of before anything else is done."""
+    """A file that cannot be read is reported before anything else is done."""
     if is_url(given):
         yield _OnTheWeb(given)
         return

@@ -10,7 +10,7 @@ import orjson
 import typer
 
 from penstock.cli import printing
-from penstock.cli.catalog.connections import Credentials, parse_credentials
+from penstock.cli.credentials import Credentials, parse_credentials
 
 app = typer.Typer(help="Places that are scanned for new files.", no_args_is_help=True)
 Id = Annotated[UUID, typer.Argument(metavar="ID", help="The watcher's id.")]
@@ -135,7 +135,8 @@ def scan(
         printing.as_json(found)
     else:
         print(
-            f"{found['found']} files found, {found['submitted']} submitted,"
+            f"{printing.count(found['found'], 'file', 'files')} found,"
+            f" {found['submitted']} submitted,"
             f" {found['skipped']} skipped, {len(found['errors'])} failed."
         )
         for one in found["errors"]:
@@ -146,7 +147,7 @@ def scan(
 
 @app.command("pause")
 def pause(watcher: Id) -> None:
-    """Scan a place no more until it is resumed."""
+    """Do not scan a place until it is resumed."""
     asyncio.run(_call("PATCH", f"/api/watchers/{watcher}", {"enabled": False}))
     print(f"Watcher {watcher} is paused.")
 
@@ -185,7 +186,8 @@ def _state(watcher: dict[str, Any]) -> str:
 
 def _print_test(tested: dict[str, Any]) -> None:
     if tested["ok"]:
-        print(f"It can be read: {tested['listed']} files, {tested['matching']} of them match.")
+        files = printing.count(tested["listed"], "file", "files")
+        print(f"It can be read: {files}, {tested['matching']} of them match.")
     else:
         error = tested["error"]
         print(f"It cannot be read: {error['code']}: {error['message']}")

@@ -64,7 +64,8 @@ async def counted(wanted: dict[str, Any]) -> dict[str, Any]:
 async def run(
     action: BulkAction, wanted: dict[str, Any], params: dict[str, Any], *, detach: bool
 ) -> dict[str, Any]:
-    """Start it and, unless ``detach``, see it through: where nobody works, it is done here."""
+    """Start an operation and, unless ``detach``, wait for its end. If no worker runs, it is carried
+    out in this process."""
     order = {"action": action.value, "filter": wanted, "params": params}
     async with connected() as penstock:
         operation_id = (await penstock.post("/api/bulk", order))["operationId"]

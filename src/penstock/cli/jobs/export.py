@@ -38,7 +38,12 @@ def export(
         Path, typer.Option("-o", "--output", metavar="FILE", help="Where it goes; - is stdout.")
     ],
     kind: Annotated[
-        Format | None, typer.Option("--format", help="Else as the name of the file ends.")
+        Format | None,
+        typer.Option(
+            "--format",
+            help="Else as the name of the file ends. Names of shop systems: the products that the"
+            " job wrote, as the CSV they import.",
+        ),
     ] = None,
     which: Annotated[
         Which,
@@ -62,7 +67,8 @@ def export(
 
     place = output_place(output, json)
     given = {
-        "format": pages_for(output, kind).extension, "which": which.value, "code": code, "q": q,
+        "format": kind.value if kind else pages_for(output).extension, "which": which.value,
+        "code": code, "q": q,
         "statuses": [one.value for one in status or ()], "template": template,
     }  # fmt: skip
     filters = {name: value for name, value in given.items() if value}

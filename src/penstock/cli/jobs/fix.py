@@ -1,4 +1,4 @@
-"""`penstock items fix` and `penstock jobs remap`: put rows right, or what their columns mean."""
+"""`penstock items fix` and `penstock jobs remap`: correct rows, or the mapping of their columns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def fix(
     wait: Wait = False,
     json: printing.Json = False,
 ) -> None:
-    """Put cells of a row right, and run the row again."""
+    """Change cells of a row, and run the row again."""
     from penstock.cli.jobs.control import fixed
 
     _tell(job_id, asyncio.run(fixed(job_id, row, _cells(cells))), wait, json)
@@ -67,7 +67,7 @@ def _cells(pairs: list[str]) -> dict[str, str]:
 
 
 def _tell(job_id: UUID, made: dict[str, Any], wait: bool, json: bool) -> None:
-    """What is run again, and with ``wait`` the result."""
+    """Print what runs again and, with ``wait``, the result."""
     from penstock.cli.jobs.jobs import ending_code
 
     if wait:

@@ -1,4 +1,4 @@
-"""`penstock items`: rows of a job, in a list or one by one with where each value came from."""
+"""`penstock items`: rows of a job, in a list or one by one with the origin of each value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from penstock.cli.jobs.jobs import JobId
 app = typer.Typer(help="Single rows of a job.", no_args_is_help=True)
 Row = Annotated[int, typer.Argument(metavar="ROW", min=1, help="The row's number.")]
 _LONGEST = 60
-# Of a result so many values tell which row it is.
+# Values of a result that are shown in a list.
 _TELLING = 3
 _NAMES = ("sku", "title", "price")
 
@@ -35,7 +35,7 @@ def list_items(
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 20,
     json: printing.Json = False,
 ) -> None:
-    """Rows of a job in order, with what is wrong with them. `penstock jobs export` writes all."""
+    """List rows of a job in order, with their problems. `penstock jobs export` writes all."""
     filters: dict[str, Any] = {"from_row": from_row, "sort": "row"}
     filters |= {"statuses": ",".join(status)} if status else {}
     filters |= {"code": code} if code else {}
@@ -50,7 +50,7 @@ def list_items(
 
 @app.command("show")
 def show(job_id: JobId, row: Row, json: printing.Json = False) -> None:
-    """One row: its cells, its problems, its result, and where each value of it came from."""
+    """Show a row: its cells, problems and result, with the origin of each value."""
     from penstock.cli.errors import NOT_FOUND, CliError
 
     found = asyncio.run(_listed(job_id, 1, {"from_row": row, "sort": "row"}))
@@ -89,7 +89,7 @@ def _table(head: tuple[str, ...], rows: Any) -> None:
 
 
 def _brief(item: dict[str, Any]) -> str:
-    """By which people know it, else the first of what it holds."""
+    """The values by which people know the row, else its first ones."""
     given = item["result"] or item["input"] or {}
     values = list(given.values()) if isinstance(given, dict) else list(given)
     named = [given.get(name) for name in _NAMES] if isinstance(given, dict) else []

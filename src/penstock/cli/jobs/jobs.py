@@ -1,4 +1,4 @@
-"""`penstock jobs`: looking at jobs and controlling them."""
+"""`penstock jobs`: show and control jobs."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def list_jobs(
     limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 20,
     json: printing.Json = False,
 ) -> None:
-    """Jobs of all orgs, newest first."""
+    """List jobs of all orgs, newest first."""
     from penstock.cli.jobs.control import list_jobs as fetch_jobs
 
     found, notes = asyncio.run(fetch_jobs(state, pipeline, limit))
@@ -95,7 +95,7 @@ def list_jobs(
 
 @app.command("show")
 def show(job_id: JobId, json: printing.Json = False) -> None:
-    """One job with its counters, its summary and its errors."""
+    """Show a job with its counters, summary and errors."""
     from penstock.cli.jobs.control import get_job
 
     job = asyncio.run(get_job(job_id))
@@ -145,19 +145,19 @@ def show_end(job: dict[str, Any], json: bool) -> None:
 
 @app.command("pause")
 def pause(job_id: JobId, json: printing.Json = False) -> None:
-    """Start nothing more of a job; what runs is finished."""
+    """Pause a job: nothing more of it starts, running items are finished."""
     _control(job_id, "pause", json)
 
 
 @app.command("resume")
 def resume(job_id: JobId, json: printing.Json = False) -> None:
-    """Go on with a paused job."""
+    """Resume a paused job."""
     _control(job_id, "resume", json)
 
 
 @app.command("cancel")
 def cancel(job_id: JobId, json: printing.Json = False) -> None:
-    """End a job; rows that are not finished are skipped."""
+    """Cancel a job: rows that are not finished are skipped."""
     _control(job_id, "cancel", json)
 
 
@@ -167,7 +167,7 @@ def priority(
     wanted: Annotated[str, typer.Argument(metavar="N", help="0 to 100, high, medium or low.")],
     json: printing.Json = False,
 ) -> None:
-    """Put a job before or behind the others of its org."""
+    """Change the priority of a job among the jobs of its org."""
     from penstock.cli.jobs.control import control, priority_of
 
     job = asyncio.run(control(job_id, "priority", {"priority": priority_of(wanted)}))
@@ -251,7 +251,7 @@ def held(
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many rows to show.")] = 50,
     json: printing.Json = False,
 ) -> None:
-    """List rows that are held back, the largest change of price first."""
+    """List rows that are held back, the largest price change first."""
     from penstock.cli.jobs.control import held_rows
 
     found = asyncio.run(held_rows(job_id, limit))
@@ -280,7 +280,7 @@ def retry_failed(
     ] = None,
     json: printing.Json = False,
 ) -> None:
-    """Run again what failed lately: failed jobs, and failed rows of jobs that are done."""
+    """Run failed jobs again, and failed rows of jobs that are done."""
     from penstock.cli.jobs.control import retried
 
     made = asyncio.run(retried(since))

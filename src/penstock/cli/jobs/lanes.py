@@ -1,4 +1,4 @@
-"""`penstock lanes`: which lanes there are, and making one stand still."""
+"""`penstock lanes`: list, pause and resume lanes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Lane = Annotated[
 
 @app.command("list")
 def list_lanes(json: printing.Json = False) -> None:
-    """Every lane with its live jobs, and which stand still."""
+    """List lanes with their live jobs, and which are paused."""
     found = asyncio.run(_list())
     if json:
         printing.as_json(found)
@@ -39,13 +39,13 @@ def pause(
     reason: Annotated[str, typer.Option(help="Shown beside the lane.")] = "",
     json: printing.Json = False,
 ) -> None:
-    """Start nothing more of a lane; what runs is finished."""
+    """Pause a lane: nothing more of it starts, running items are finished."""
     _show(asyncio.run(_move(lane, "pause", reason=reason)), json)
 
 
 @app.command("resume")
 def resume(lane: Lane, json: printing.Json = False) -> None:
-    """Go on with a paused lane."""
+    """Resume a paused lane."""
     _show(asyncio.run(_move(lane, "resume")), json)
 
 

@@ -14,7 +14,7 @@ from penstock.cli.jobs.jobs import JobId
 
 
 def searches(job_id: JobId, row: Row, json: printing.Json = False) -> None:
-    """Every search that was made for a row, and the candidates to choose from."""
+    """Show all searches for a row, and the candidates to choose from."""
     found, item = asyncio.run(_searches(job_id, row))
     candidates = ((item or {}).get("normalized") or {}).get("candidates") or []
     if json:
@@ -51,7 +51,7 @@ def choose(
     ],
     json: printing.Json = False,
 ) -> None:
-    """Say which candidate a row means, or that it is none of them."""
+    """Choose the product of a row among its candidates, or none of them."""
     made = asyncio.run(_choose(job_id, row, None if candidate == "none" else candidate))
     if json:
         printing.as_json(made)

@@ -25,14 +25,12 @@ def pending(
         UUID | None,
         typer.Option(metavar="ID", parser=parse_job_id, help="Of this job only."),
     ] = None,
-    everyone: Annotated[
-        bool, typer.Option("--all", help="Of everybody's jobs; for admins.")
-    ] = False,
+    everyone: Annotated[bool, typer.Option("--all", help="Jobs of all users; for admins.")] = False,
     limit: Annotated[int, typer.Option(min=1, max=500, help="At most so many.")] = 20,
     json: printing.Json = False,
 ) -> None:
-    """Rows of your jobs that wait or run, longest untouched first, where PENSTOCK_GLOBAL_PENDING
-    is on."""
+    """List rows of your jobs that wait or run, longest unchanged first. Needs
+    PENSTOCK_GLOBAL_PENDING."""
     page = asyncio.run(
         _found(
             limit,

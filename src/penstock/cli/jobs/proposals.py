@@ -1,4 +1,4 @@
-"""`penstock jobs enrich` and `penstock proposals`: fill gaps of products, after a look at them."""
+"""`penstock jobs enrich` and `penstock proposals`: fill gaps of products, after a review."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def list_proposals(
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 50,
     json: printing.Json = False,
 ) -> None:
-    """What an enrichment proposes, field by field."""
+    """List what an enrichment proposes, field by field."""
     found = asyncio.run(_proposals(job_id, limit))
     if json:
         printing.as_json(found)
@@ -78,7 +78,7 @@ def accept(
     ] = None,
     json: printing.Json = False,
 ) -> None:
-    """Write what is proposed. `penstock jobs undo` takes it back."""
+    """Write what is proposed. `penstock jobs undo` undoes it."""
     asked: dict[str, Any] = {"fields": field} if field else {}
     _decide(job_id, "accept", rows, asked, json)
 

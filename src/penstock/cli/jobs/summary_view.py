@@ -11,7 +11,7 @@ _MOST_PROBLEMS = 20
 
 
 def counts_of(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """What a line can hold: numbers and words."""
+    """The counts that fit on one line."""
     return {
         name: value for name, value in summary.items() if not isinstance(value, dict | list)
     }  # fmt: skip

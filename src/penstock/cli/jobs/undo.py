@@ -36,7 +36,8 @@ def undo(
             return
         _tell_refused(told)
         if told["restored"] or told["deleted"]:
-            asked = f"Restore {told['restored']:,} products and remove {told['deleted']:,}?"
+            what = "products and job postings" if told["postings"] else "products"
+            asked = f"Restore {told['restored']:,} {what} and remove {told['deleted']:,}?"
             typer.confirm(asked, abort=True, err=True)
     made = asyncio.run(_undo(job_id, dry_run=False))
     _show(made, json, "are")
@@ -56,8 +57,9 @@ def _show(told: dict[str, Any], json: bool, verb: str) -> None:
 
 def _tell_refused(told: dict[str, Any]) -> None:
     for one in told["refused"][:_MOST_NAMED]:
-        name = f"{one['source']}:{one['sourceId']}" if one.get("source") else one["productId"]
-        printing.note(f"Refused: {name} (row {one['rowNo']:,}). {one['reason']}")
+        known = one.get("productId") or f"job posting {one['postingId']}"
+        name = f"{one['source']}:{one['sourceId']}" if one.get("source") else known
+        printing.note(f"Refused: {name} (row {one['rowNo'] or '–'}). {one['reason']}")
     if told["refusedCount"] > _MOST_NAMED:
         printing.note(f"… and {told['refusedCount'] - _MOST_NAMED:,} more.")
 
@@ -65,7 +67,9 @@ def _tell_refused(told: dict[str, Any]) -> None:
 async def _undo(job_id: UUID, *, dry_run: bool) -> dict[str, Any]:
     from penstock.cli.connection import connected
 
-    made: dict[str, Any] = {"restored": 0, "deleted": 0, "refusedCount": 0, "refused": []}
+    made: dict[str, Any] = {
+        "restored": 0, "deleted": 0, "postings": 0, "refusedCount": 0, "refused": [],
+    }  # fmt: skip
     more, last = True, None
     async with connected() as penstock:
         while more:

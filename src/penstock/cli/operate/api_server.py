@@ -1,4 +1,4 @@
-"""The API as a process: it ends when told to, or with who started it."""
+"""The API as a process: it ends on a signal, or with the process that started it."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _SWITCH_S = 0.0002
 async def serve_api(settings: Settings) -> None:
     begin_process(settings)
     require_free_port(settings.host, settings.port)
-    # Threads write exports. The loop needs the interpreter a dozen times for a request, and would
-    # wait for them each time as long as this.
+    # Threads write exports. A request needs the interpreter a dozen times, and each time would wait
+    # for them this long.
     sys.setswitchinterval(_SWITCH_S)
     watchdog = watch_loop(settings)
     async with (
@@ -55,7 +55,7 @@ async def serve_api(settings: Settings) -> None:
             on_stop(server.leave, _SECONDS_FOR_REQUESTS + SECONDS_TO_CLOSE, watchdog)
             url = base_url(settings.host, settings.port)
             get_logger().info("api serves", url=url)
-            # An installation may have no worker for a while; the services run all the same.
+            # An installation may have no worker for a while; the services must run anyway.
             leading = asyncio.create_task(Leader(runtime, f"{gethostname()}:{getpid()}:api").run())
             try:
                 with published_address(settings.data_dir, url):
@@ -69,8 +69,8 @@ async def serve_api(settings: Settings) -> None:
 
 
 def _spare_collections() -> None:
-    """Modules, routes and schemas live as long as the process: the garbage collector, which stops
-    all requests while it looks, need not look at them."""
+    """Exclude modules, routes and schemas from garbage collection, which stops all requests while
+    it runs: they live as long as the process."""
     gc.collect()
     gc.freeze()
 
@@ -87,8 +87,8 @@ class _Server(uvicorn.Server):
         yield
 
     def leave(self) -> None:
-        """Requests under way are finished; told once more, they are not waited for. Streams would
-        never be: they end now, and their clients resume elsewhere."""
+        """Finish running requests; after a second signal, do not wait for them. Event streams end
+        at once, and their clients connect to another process."""
         self._streams.close()
         self.force_exit = self.should_exit
         self.should_exit = True

@@ -1,4 +1,4 @@
-"""What `penstock doctor` looks at on this machine; the database is looked at next door."""
+"""The checks of `penstock doctor` on this machine; `database_checks` checks the database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `penstock doctor` looks at in the database: it tries things rather than reading catalogs."""
+"""The checks of `penstock doctor` in the database: they try things instead of reading catalogs."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from penstock.store.sources import sources
 from penstock.store.watchers import watchers
 from penstock.store.workers import leaders
 
-_NOBODY = Scope(org_id=0)
+_UNKNOWN_ORG = Scope(org_id=0)
 _SILENT_SECONDS = 15
 
 
 async def database_checks(settings: Settings) -> list[Check]:
-    """A cluster that was never made is not made by looking at it."""
+    """Does not create a cluster that does not exist."""
     if settings.database_url is None and not (settings.data_dir / "pg").exists():
         return [warn("Database", "The embedded one is not made yet.", "`penstock up` makes it.")]
     try:
@@ -72,7 +72,7 @@ def _owner(conn: Connection) -> Check:
 
 
 async def _migrations(conn: Connection, schema: str) -> Check:
-    """Tried and taken back: this also finds roles that are too strong."""
+    """Migrate and roll back: this also finds roles with too many rights."""
     trial = conn.transaction()
     await trial.start()
     try:
@@ -87,11 +87,11 @@ async def _migrations(conn: Connection, schema: str) -> Check:
 
 
 async def _tenancy(conn: Connection, settings: Settings, api_dsn: str) -> Check:
-    """The first org is there for the owner; the API's role must not see it unasked."""
+    """The owner sees the first org; the API's role must not see it without a scope."""
     await accounts.find_org(conn, FIRST_ORG)
     api = await wiring.api_database(settings, api_dsn).open(patience=5)
     try:
-        async with api.acquire() as unscoped, api.scoped(_NOBODY, readonly=True) as foreign:
+        async with api.acquire() as unscoped, api.scoped(_UNKNOWN_ORG, readonly=True) as foreign:
             if await _sees(unscoped) or await _sees(foreign):
                 todo = "As a superuser, run: ALTER ROLE penstock_api NOSUPERUSER NOBYPASSRLS;"
                 return fail("Tenancy", "penstock_api sees rows of other orgs.", todo)
@@ -112,10 +112,10 @@ async def _secrets(conn: Connection, settings: Settings) -> Check:
     try:
         sealer = wiring.sealer_of(settings)
         opened = await webhooks.newest_opens(conn, sealer)
-        opened |= await connections.newest_opens(conn, sealer)
-        opened |= await sources.newest_opens(conn, sealer)
+        opened |= await connections.credentials.newest_opens(conn, sealer)
+        opened |= await sources.credentials.newest_opens(conn, sealer)
         opened |= await org_secrets.newest_opens(conn, sealer)
-        opened |= await watchers.newest_opens(conn, sealer)
+        opened |= await watchers.credentials.newest_opens(conn, sealer)
     except PenstockError as error:
         return fail("Secrets", error.message)
     return ok("Secrets", "open with this machine's key." if opened else "none are stored.")
@@ -123,15 +123,15 @@ async def _secrets(conn: Connection, settings: Settings) -> Check:
 
 async def _workers(conn: Connection) -> Check:
     state = await jobs.queue_state(conn)
-    if not state["workers"]:
+    if not state.workers:
         return warn("Workers", "none runs.", "`penstock up` or `penstock worker` starts some.")
-    return ok("Workers", f"{state['workers']} with {state['slots']} slots; {state['depth']} jobs.")
+    return ok("Workers", f"{state.workers} with {state.slots} slots; {state.depth} jobs.")
 
 
 async def _services(conn: Connection) -> Check:
-    """Recovery needs somebody who leads; while nothing runs there is nothing to recover."""
-    for leader in await leaders.listed(conn):
-        if leader["silent_s"] < _SILENT_SECONDS:
-            return ok("Services", f"{leader['worker']} leads since {leader['took_at']:%F %T} UTC.")
+    """Recovery needs a leader; while no process runs, there is nothing to recover."""
+    for leader in await leaders.list_leaders(conn):
+        if leader.silent_s < _SILENT_SECONDS:
+            return ok("Services", f"{leader.worker} leads since {leader.took_at:%F %T} UTC.")
     todo = "`penstock up`, `penstock worker` or `penstock api` takes over within seconds."
-    return warn("Services", "nobody leads: expired leases are not taken back.", todo)
+    return warn("Services", "no leader: expired leases are not released.", todo)

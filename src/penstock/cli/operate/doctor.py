@@ -11,7 +11,7 @@ from penstock.cli import printing
 
 
 def doctor(json: printing.Json = False) -> None:
-    """Check that Penstock can run here, and say what to do where it cannot."""
+    """Check that Penstock can run here, and say what to do if it cannot."""
     from penstock.cli.local_session import quiet_logs
     from penstock.cli.operate.checks import run_checks
     from penstock.settings import Settings

@@ -1,4 +1,4 @@
-"""What whoever starts a new installation must see, once."""
+"""What a new installation prints once: how to sign in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`penstock notify`: where alerts and events are sent to, and what became of the messages."""
+"""`penstock notify`: targets of alerts and events, and the log of messages."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ def list_targets(json: printing.Json = False) -> None:
             one["kind"],
             "installation" if one["installation"] else one["org"],
             ",".join((*one["severities"], *one["events"])),
+            one["name"],
             one["address"],
         )
         for one in found
     ]
-    printing.columns(("ID", "KIND", "FOR", "GETS", "ADDRESS"), rows)
+    printing.columns(("ID", "KIND", "FOR", "GETS", "NAME", "ADDRESS"), rows)
 
 
 @app.command("add")
@@ -72,7 +73,7 @@ def send_test(
     wait: Annotated[float, typer.Option(help="Seconds to wait for the result.")] = 10,
     json: printing.Json = False,
 ) -> None:
-    """Send a test message and wait for what comes of it."""
+    """Send a test message and wait for the result."""
     found = asyncio.run(_test(target, wait))
     if json:
         printing.as_json(found)
@@ -130,7 +131,7 @@ def alerts(
 
 @app.command("log")
 def log(json: printing.Json = False) -> None:
-    """The latest messages, newest first."""
+    """List the latest messages, newest first."""
     found = asyncio.run(_call("GET", "/api/notifications/log"))["items"]
     if json:
         printing.as_json(found)
@@ -149,11 +150,7 @@ def _show(found: dict[str, Any], json: bool) -> None:
     if json:
         printing.as_json(found)
     else:
-        printing.fields([(name, _plain(value)) for name, value in found.items()])
-
-
-def _plain(value: Any) -> Any:
-    return ", ".join(value) if isinstance(value, list) else value
+        printing.fields(list(found.items()))
 
 
 async def _test(target: UUID, wait: float) -> dict[str, Any]:

@@ -15,32 +15,31 @@ from penstock.logs import configure_logging, get_logger
 from penstock.settings import Settings
 from penstock.supervisor.children import watch_parent
 
-# For saying good-bye and closing connections, after the work has come to its end.
+# For the last messages and closing connections, after the work has ended.
 SECONDS_TO_CLOSE = 10.0
 
 
 def begin_process(settings: Settings) -> None:
-    """Ends with its parent; what libraries log goes the same way as our own."""
+    """Let the process end with its parent, and log what libraries log like our own lines."""
     watch_parent()
     configure_logging(settings.log_level)
     logging.basicConfig(handlers=[_ToOurs()], level=logging.WARNING, force=True)
 
 
 def run_behind(step: int = 5) -> None:
-    """Let others have the processor first: requests are answered while all cores work on rows."""
+    """Lower the priority, so that requests are answered while all cores work on rows."""
     with contextlib.suppress(OSError):
         os.nice(step)
 
 
 def watch_loop(settings: Settings) -> LoopWatchdog:
-    """From here on a loop that stands still is logged, and ends the process after the limit."""
+    """Log an event loop that is blocked, and end the process after the limit."""
     return LoopWatchdog(get_logger(), limit_s=settings.loop_limit_ms / 1000).start()
 
 
 def on_stop(stop: Callable[[], None], most_seconds: float, watchdog: LoopWatchdog) -> None:
-    """Every SIGTERM or SIGINT calls ``stop``. Whatever then hangs (a database that does not
-    answer, a stage that will not be cancelled, the loop itself), the process is gone
-    ``most_seconds`` after the first."""
+    """Call ``stop`` on every SIGTERM or SIGINT. The process ends ``most_seconds`` after the first
+    signal, even if the database, a stage or the loop itself hangs."""
     loop = asyncio.get_running_loop()
     last_resort = threading.Timer(most_seconds, _leave, [most_seconds])
     last_resort.daemon = True
@@ -51,7 +50,7 @@ def on_stop(stop: Callable[[], None], most_seconds: float, watchdog: LoopWatchdo
             watchdog.end_within(most_seconds)
         loop.call_soon_threadsafe(stop)
 
-    # Not `loop.add_signal_handler`: its handlers run when the loop turns, and it may not.
+    # Not `loop.add_signal_handler`: its handlers need a running loop, and this one may be blocked.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop_in_time)
 

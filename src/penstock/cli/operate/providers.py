@@ -1,4 +1,4 @@
-"""`penstock providers`: limits and circuits of what is called, and their reset."""
+"""`penstock providers`: limits and circuits of providers, and their reset."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ app = typer.Typer(help="Limits and circuits of providers.", no_args_is_help=True
 
 @app.command("list")
 def list_providers(json: printing.Json = False) -> None:
-    """Every bucket and circuit with its calls of the last 15 minutes."""
+    """List limits and circuits, with the calls of the last 15 minutes."""
     found = asyncio.run(_list())
     if json:
         printing.as_json(found)

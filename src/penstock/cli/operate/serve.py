@@ -72,8 +72,9 @@ def worker(
     from penstock.cli.operate.worker_server import serve_worker, served_by
     from penstock.settings import Settings
 
-    served = served_by(_names(lanes), _names(pipelines), _names(stages))
-    uvloop.run(serve_worker(Settings(), served))
+    settings = Settings()
+    served = served_by(settings, _names(lanes), _names(pipelines), _names(stages))
+    uvloop.run(serve_worker(settings, served))
 
 
 def _names(text: str) -> list[str] | None:

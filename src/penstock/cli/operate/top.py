@@ -1,4 +1,4 @@
-"""`penstock top`: what the installation does, second by second."""
+"""`penstock top`: the activity of the installation, refreshed every second."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from penstock.cli import printing
 
 if TYPE_CHECKING:
     from penstock.cli.local_session import Session
+    from penstock.store.workers.activity import LiveJob
 
 MOST_ROWS = 15
 
@@ -34,7 +35,7 @@ def top(
     except KeyboardInterrupt:
         raise typer.Exit from None
     except BrokenPipeError:
-        # Whoever reads has seen enough; what Python would flush at the end has nowhere to go.
+        # The reader closed the pipe, and Python must not flush to it at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit from None
 
@@ -59,7 +60,7 @@ async def _watch(once: bool, interval: float, json: bool) -> None:
 
 
 async def look(session: Session) -> dict[str, Any]:
-    """Everything at one moment, in the API's words."""
+    """All figures of one moment, in the names of the API."""
     from penstock.engine.queue_depth import count_queue
     from penstock.store.monitor import monitor
     from penstock.store.workers import activity
@@ -71,7 +72,7 @@ async def look(session: Session) -> dict[str, Any]:
         orgs = await activity.orgs(conn, MOST_ROWS)
         jobs = await activity.jobs(conn, MOST_ROWS)
         health = await monitor.newest_check(conn)
-    weights = sum(row["weight"] for row in orgs)
+    weights = sum(row.weight for row in orgs)
     return {
         "health": None
         if health is None
@@ -92,9 +93,9 @@ async def look(session: Session) -> dict[str, Any]:
         "workers": workers,
         "orgs": [
             {
-                "org": row["org"], "plan": row["plan"], "slices": row["slices"],
-                "items": row["items"], "share": round(row["weight"] / weights, 3),
-                "aheadMs": round(row["ahead_ms"]),
+                "org": row.org, "plan": row.plan, "slices": row.slices,
+                "items": row.items, "share": round(row.weight / weights, 3),
+                "aheadMs": round(row.ahead_ms),
             }
             for row in orgs
         ],
@@ -106,24 +107,26 @@ def _sum(workers: list[dict[str, Any]], figure: str) -> float:
     return round(float(sum(one["figures"].get(figure, 0.0) for one in workers)), 1)
 
 
-def _job(row: Any) -> dict[str, Any]:
+def _job(row: LiveJob) -> dict[str, Any]:
     from penstock.model.progress import describe
 
-    done = row["total"] - row["pending"] - row["processing"]
+    total = row.total
     progress = describe(
-        percent=row["percent"], stage=row["stage"], rows_done=done, rows_total=row["total"],
-        elapsed_ms=row["elapsed_ms"], skipped=row["skipped"], state="running",
+        percent=row.percent, stage=row.stage, rows_total=total,
+        rows_done=total - row.pending - row.processing,
+        elapsed_ms=row.elapsed_ms, skipped=row.skipped, kept=row.kept_rows,
+        state="running",
     )  # fmt: skip
     return {
-        "id": str(row["id"]),
-        "name": row["name"],
-        "pipeline": row["pipeline"],
-        "org": row["org"],
-        "priority": row["priority"],
-        "stage": row["stage"],
-        "slices": row["slices"],
-        "items": row["items"],
-        "itemMs": None if row["avg_ms"] is None else round(row["avg_ms"], 2),
+        "id": str(row.id),
+        "name": row.name,
+        "pipeline": row.pipeline,
+        "org": row.org,
+        "priority": row.priority,
+        "stage": row.stage,
+        "slices": row.slices,
+        "items": row.items,
+        "itemMs": None if row.avg_ms is None else round(row.avg_ms, 2),
         "percent": progress["percent"],
         "rowsDone": progress["rowsDone"],
         "rowsTotal": progress["rowsTotal"],

@@ -23,15 +23,15 @@ _COLOURS = {
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """Whoever reads has seen enough: the command ends well, rich would end it with a 1."""
+        """The reader closed the pipe: the command ends with 0, where rich would end it with 1."""
         raise BrokenPipeError
 
 
 class Screen:
-    """Redrawn in place at a terminal, else one look after the other."""
+    """Redrawn in place at a terminal, else printed one after the other."""
 
     def __init__(self, *, live: bool) -> None:
-        # Through a pipe nothing may be cut off for want of columns.
+        # In a pipe no column is cut off.
         self._console = _Console() if live else _Console(width=_width(), highlight=False)
         self._live = Live(console=self._console, screen=True, auto_refresh=False) if live else None
 
@@ -166,7 +166,7 @@ def _job(job: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def duration(ms: int | None) -> str:
-    """Short enough for a column."""
+    """A duration in a few characters."""
     if ms is None:
         return "?"
     seconds = ms / 1000

@@ -65,7 +65,7 @@ def change(
     enabled: Annotated[bool | None, typer.Option("--enable/--disable", help="On or off.")] = None,
     json: printing.Json = False,
 ) -> None:
-    """Change what is given; the rest stays as it is."""
+    """Change the given settings; the others stay."""
     order = _given(url=url, events=event, description=description, enabled=enabled)
     _show(asyncio.run(_call("PATCH", f"/api/webhooks/{webhook}", order)), json)
 
@@ -102,7 +102,7 @@ def deliveries(
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 50,
     json: printing.Json = False,
 ) -> None:
-    """The log of a webhook, newest first."""
+    """List the deliveries of a webhook, newest first."""
     found = asyncio.run(_deliveries(webhook, limit))
     if json:
         printing.as_json(found)
@@ -123,7 +123,7 @@ def deliveries(
 
 @app.command("delivery")
 def delivery(delivery: Delivery, json: printing.Json = False) -> None:
-    """Show a delivery with all its tries."""
+    """Show a delivery with all its attempts."""
     found = asyncio.run(_call("GET", f"/api/webhooks/deliveries/{delivery}"))
     if json:
         printing.as_json(found)

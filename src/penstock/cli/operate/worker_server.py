@@ -1,7 +1,8 @@
-"""A worker as a process: it ends when told to, or with who started it."""
+"""A worker as a process: it ends on a signal, or with the process that started it."""
 
 from __future__ import annotations
 
+import asyncio
 from fnmatch import fnmatchcase
 
 from penstock import wiring
@@ -16,18 +17,22 @@ from penstock.cli.operate.process import (
 )
 from penstock.engine.worker.loop import Worker
 from penstock.model.fairness import SHARED_LANES, lane_pattern
-from penstock.pipelines.registry import PIPELINES
+from penstock.pipelines.registry import known_pipelines
 from penstock.settings import Settings
 from penstock.store.jobs.claims import Served
 
+# Until the other processes of an installation have started, too.
+_SECONDS_TO_START = 1.0
 _LANES = ("enterprise", *SHARED_LANES)
 
 
 def served_by(
-    lanes: list[str] | None, pipelines: list[str] | None, stages: list[str] | None
-) -> Served:
-    """What a worker was told to serve; a misspelt name would leave it idle for ever."""
-    known = {one.name: one for one in PIPELINES}
+    settings: Settings, lanes: list[str] | None, pipelines: list[str] | None,
+    stages: list[str] | None,
+) -> Served:  # fmt: skip
+    """What a worker was told to serve. A misspelt name is refused, since the worker would stay
+    idle."""
+    known = known_pipelines(with_test_pipelines=settings.test_pipelines)
     for name in pipelines or ():
         if name not in known:
             raise CliError(
@@ -54,5 +59,6 @@ async def serve_worker(settings: Settings, served: Served) -> None:
     ):
         on_stop(worker.stop, settings.shutdown_ms / 1000 + SECONDS_TO_CLOSE, watchdog)
         runtime.log.info("worker serves", worker=worker.id, slots=settings.worker_slots)
+        asyncio.get_running_loop().call_later(_SECONDS_TO_START, runtime.prepare_children)
         await worker.run()
         runtime.log.info("worker is stopping", worker=worker.id)

@@ -40,10 +40,16 @@ def add(
     availability: Annotated[
         str, typer.Option(help="Of products that say nothing, such as in_stock.")
     ] = "",
+    condition: Annotated[str, typer.Option(help="new, refurbished or used.")] = "",
+    title: Annotated[str, typer.Option(help="Title in the header of the feed.")] = "",
+    site: Annotated[str, typer.Option(help="Address of the shop in the header.")] = "",
     json: printing.Json = False,
 ) -> None:
     """Create a feed. Its addresses are shown only now."""
-    given = {"source": source, "link": link, "availability": availability}
+    given = {
+        "source": source, "link": link, "availability": availability, "condition": condition,
+        "title": title, "site": site,
+    }  # fmt: skip
     settings = {key: value for key, value in given.items() if value}
     made = asyncio.run(_call("POST", "/api/feeds", {"name": name, "settings": settings}))
     _print_paths(made, json)
@@ -57,7 +63,7 @@ def check(feed: Id, json: printing.Json = False) -> None:
         printing.as_json(found)
         return
     [file, *_] = found["files"]
-    print(f"{file['included']} products are in the feed.")
+    print(f"The feed has {printing.count(file['included'], 'product', 'products')}.")
     left_out = file["leftOut"]
     if left_out["reasons"]:
         printing.columns(("LEFT OUT", "PRODUCTS"), list(left_out["reasons"].items()))

@@ -15,7 +15,7 @@ def prune(
     org: Annotated[str, typer.Option(help="Of this org alone.")] = "",
     json: printing.Json = False,
 ) -> None:
-    """Delete what is older than the retention of its org. The leader does the same all the time."""
+    """Delete what is older than the retention of its org. The leader does this regularly, too."""
     deleted = asyncio.run(_prune(dry_run, org))
     if json:
         printing.as_json({"dryRun": dry_run, "org": org or None, "deleted": deleted})

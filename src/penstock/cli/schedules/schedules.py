@@ -1,4 +1,4 @@
-"""`penstock schedules`: what is done by the clock."""
+"""`penstock schedules`: jobs at fixed times."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def add(
         printing.as_json(made)
         return
     print(f"Schedule {made['id']} is created. Its next runs:")
-    _print_times(made["nextRuns"])
+    _print_times(made["nextRuns"], made["timeZone"])
 
 
 def _action(
@@ -92,11 +92,17 @@ def _action(
 
 
 @app.command("next")
-def next_runs(cron: Cron = None, at: At = None, time_zone: Zone = "UTC") -> None:
+def next_runs(
+    cron: Cron = None, at: At = None, time_zone: Zone = "UTC", json: printing.Json = False
+) -> None:
     """Show the next five due times of a cron expression."""
     order = {"timeZone": time_zone}
     order |= {key: value for key, value in (("cron", cron), ("at", at)) if value is not None}
-    _print_times(asyncio.run(_call("POST", "/api/schedules/next-runs", order))["nextRuns"])
+    found = asyncio.run(_call("POST", "/api/schedules/next-runs", order))
+    if json:
+        printing.as_json(found)
+        return
+    _print_times(found["nextRuns"], time_zone)
 
 
 @app.command("show")
@@ -110,8 +116,8 @@ def show(schedule: Id, json: printing.Json = False) -> None:
     found.pop("lastRun")
     printing.fields(list(found.items()))
     if following:
-        print("\nNext runs (UTC)")
-        _print_times(following)
+        print("\nNext runs")
+        _print_times(following, found["timeZone"])
     if runs:
         print()
         rows = [
@@ -143,8 +149,8 @@ def pause(schedule: Id) -> None:
 def resume(schedule: Id) -> None:
     """Resume a schedule that was paused, or paused itself."""
     found = asyncio.run(_call("POST", f"/api/schedules/{schedule}/resume"))
-    print(f"Schedule {schedule} is active. Its next runs (UTC):")
-    _print_times(found["nextRuns"])
+    print(f"Schedule {schedule} is active. Its next runs:")
+    _print_times(found["nextRuns"], found["timeZone"])
 
 
 @app.command("delete")
@@ -158,9 +164,9 @@ def delete(
     print(f"Schedule {schedule} is deleted.")
 
 
-def _print_times(times: list[str]) -> None:
+def _print_times(times: list[str], zone: str) -> None:
     for one in times:
-        print(printing.moment(one))
+        print(printing.local_moment(one, zone))
 
 
 async def _call(method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""Deletes dead letters, audit entries, counts of calls and rules of robots.txt after their time."""
+"""Deletes dead letters, audit entries, counts of calls, rules of robots.txt and unused pictures
+after their time."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from penstock.engine.runtime import Runtime
 from penstock.settings import Settings
 from penstock.store.accounts import audit_log
+from penstock.store.catalog import pictures
 from penstock.store.crawl import pages
 from penstock.store.jobs import dead_letters
 from penstock.store.providers import states
@@ -124,4 +126,34 @@ class RobotsRetention:
             async with self._runtime.db.transaction() as conn:
                 last = await pages.drop_old_robots(conn, self._config.chunk)
             dropped += last
+        return dropped
+
+
+@dataclass(frozen=True, slots=True)
+class PictureRetentionConfig:
+    unused_hours: float
+    every_ms: int = 3_600_000
+    chunk: int = 1000
+
+
+class PictureRetention:
+    """Forgets pictures that no product uses any more, so that the tidier deletes their blobs."""
+
+    name = "picture retention"
+
+    def __init__(self, runtime: Runtime, config: PictureRetentionConfig | None = None) -> None:
+        self._runtime = runtime
+        self._config = config or PictureRetentionConfig(runtime.settings.orphan_hours)
+        self.every_ms = self._config.every_ms
+
+    async def run_once(self) -> int:
+        """Answers the number of deleted pictures. Each chunk is its own transaction."""
+        dropped = 0
+        place: tuple[int, str] | None = pictures.FIRST
+        while place is not None:
+            async with self._runtime.db.transaction() as conn:
+                some, place = await pictures.drop_unused(
+                    conn, place, self._config.unused_hours, self._config.chunk
+                )
+            dropped += some
         return dropped

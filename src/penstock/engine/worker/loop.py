@@ -32,6 +32,7 @@ from penstock.engine.worker_errors import CHILD_CRASHED, SLICE_FAILED, tell_work
 from penstock.model.adaptive import ClaimBounds
 from penstock.model.errors import ChildCrashed
 from penstock.model.fairness import serves_one_org
+from penstock.model.monitor.traces import JobTrace
 from penstock.model.ticket import Ticket
 from penstock.store.jobs import claims
 from penstock.store.jobs.claims import ClaimedItem, Served
@@ -46,6 +47,31 @@ _MIN_SETTLE_ITEMS = 500
 _CLOSE_SECONDS = 2.0
 _MAX_WAIT_SECONDS = 2.0
 _TIDY_SECONDS = 60.0
+
+
+def _limits(runtime: Runtime, served: Served) -> Limits:
+    settings = runtime.settings
+    # One org never gets all slots, so that another one does not wait for a whole slice.
+    one_org = served.job_id is not None or serves_one_org(served.lanes)
+    alone = one_org or settings.worker_slots == 1
+    return Limits(
+        ClaimBounds(
+            settings.worker_target_slice_ms, settings.safety_factor, settings.claim_min,
+            settings.claim_max, settings.claim_max_bytes,
+        ),
+        settings.lock_floor_ms, settings.lock_cap_ms, settings.org_max_slices,
+        settings.worker_slots if alone else settings.worker_slots - 1, sorted(runtime.pipelines),
+        brief={
+            (one.name, stage): one.brief_member
+            for one in runtime.pipelines.values()
+            for stage in one.needs_brief_only
+        },
+        at_once={
+            (one.name, stage): count
+            for one in runtime.pipelines.values()
+            for stage, count in one.items_at_once.items()
+        },
+    )  # fmt: skip
 
 
 class Worker:
@@ -65,24 +91,9 @@ class Worker:
         self._host = socket.gethostname()
         self.id = f"{self._host}:{os.getpid()}:{secrets.token_hex(3)}"
         self._slots = settings.worker_slots
-        # One org never gets all slots, so that another one does not wait for a whole slice.
-        one_org = self._served.job_id is not None or serves_one_org(self._served.lanes)
-        alone = one_org or self._slots == 1
         # No item starts after twice the target duration of a slice.
         self._time_box = 2 * settings.worker_target_slice_ms / 1000
-        self._limits = Limits(
-            ClaimBounds(
-                settings.worker_target_slice_ms, settings.safety_factor, settings.claim_min,
-                settings.claim_max, settings.claim_max_bytes,
-            ),
-            settings.lock_floor_ms, settings.lock_cap_ms, settings.org_max_slices,
-            self._slots if alone else self._slots - 1, sorted(runtime.pipelines),
-            brief={
-                (one.name, stage): one.brief_member
-                for one in runtime.pipelines.values()
-                for stage in one.needs_brief_only
-            },
-        )  # fmt: skip
+        self._limits = _limits(runtime, self._served)
         self._locked = LockedJobs()
         self._running = Slots(runtime.log)
         self._items_settled = 0
@@ -90,7 +101,7 @@ class Worker:
         self._began = time.monotonic()
         self._tidied_at = self._began
         self._stopping = asyncio.Event()
-        self._hurry = asyncio.Event()
+        self._release_now = asyncio.Event()
         self._minding: asyncio.Task[None] | None = None
         self._quiet_until = 0.0
         self._deadline: float | None = None
@@ -119,7 +130,9 @@ class Worker:
         away. A shutdown counts no attempt."""
         if self._minding is not None:
             self._minding.cancel()
-        drained = await self._running.drain(self._runtime.settings.shutdown_ms / 1000, self._hurry)
+        drained = await self._running.drain(
+            self._runtime.settings.shutdown_ms / 1000, self._release_now
+        )
         await asyncio.to_thread(self._heartbeat.stop)
         if self._liveness is None:
             return
@@ -151,7 +164,7 @@ class Worker:
     def stop(self) -> None:
         """Stop claiming; finish or release running slices. Called again: release them at once."""
         if self._stopping.is_set():
-            self._hurry.set()
+            self._release_now.set()
         self._stopping.set()
 
     async def run(self, until: Callable[[], bool] | None = None) -> None:
@@ -316,7 +329,9 @@ class Worker:
     async def _work(self, claimed: Claim, stop: StopSign) -> None:
         work = claimed.work
         told = {"pipeline": work.pipeline, "stage": work.stage, "items": len(claimed.items)}
-        with self._runtime.traces.slice(work.job_id, {**told, "worker": self.id}):
+        caller = next((one.traceparent for one in claimed.jobs if one.id == work.job_id), None)
+        trace = JobTrace.of(work.job_id, caller)
+        with self._runtime.traces.slice(trace, {**told, "worker": self.id}):
             await self._work_traced(claimed, stop)
 
     async def _work_traced(self, claimed: Claim, stop: StopSign) -> None:
@@ -380,7 +395,8 @@ class Worker:
         if claimed.work.kind != "items":
             # The job's own time limit comes first, with a better error.
             return 2 * settings.job_limit_ms / 1000
-        return (2 * settings.worker_target_slice_ms + settings.item_timeout_ms) / 1000 + 30
+        item_ms = self._runtime.item_timeout_ms(claimed.work.pipeline, claimed.work.stage)
+        return (2 * settings.worker_target_slice_ms + item_ms) / 1000 + 30
 
     def _must_yield(self, seconds: float) -> bool:
         """Whether an ingest should release its lease: its time is over, all slots are taken, the
@@ -473,8 +489,8 @@ class Worker:
             return []
         beside = [asyncio.create_task(Leader(self._runtime, self.id).run())]
         if self._liveness is not None:
-            undertaker = LocalWorkerReaper(self._runtime, self._host, self._liveness)
-            beside.append(asyncio.create_task(run_service(self._runtime, undertaker)))
+            reaper = LocalWorkerReaper(self._runtime, self._host, self._liveness)
+            beside.append(asyncio.create_task(run_service(self._runtime, reaper)))
         return beside
 
 

@@ -14,7 +14,7 @@ from penstock.store.workers import workers
 
 
 class LocalWorkerReaper:
-    name = "undertaker"
+    name = "reaper"
 
     def __init__(self, runtime: Runtime, host: str, liveness: Liveness) -> None:
         self._runtime = runtime

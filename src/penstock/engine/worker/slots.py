@@ -64,12 +64,13 @@ class Slots:
                     stop.raised_at = now
                     task.cancel()
 
-    async def drain(self, seconds: float, hurry: asyncio.Event) -> Drained:
-        """Finish or release running slices within ``seconds``; release at once in a hurry."""
+    async def drain(self, seconds: float, release_now: asyncio.Event) -> Drained:
+        """Finish or release running slices within ``seconds``; once ``release_now`` is set, release
+        them at once."""
         running = set(self._stops)
         for stop in self._stops.values():
             stop.set("shutdown")
-        finished = await _wait(running, _FINISHING_SHARE * seconds, hurry)
+        finished = await _wait(running, _FINISHING_SHARE * seconds, release_now)
         late = running - finished
         for task in late:
             task.cancel()
@@ -87,20 +88,20 @@ class Slots:
 
 
 async def _wait(
-    tasks: set[asyncio.Task[None]], seconds: float, hurry: asyncio.Event | None = None
+    tasks: set[asyncio.Task[None]], seconds: float, stop_waiting: asyncio.Event | None = None
 ) -> set[asyncio.Task[None]]:
     """The tasks that ended in time."""
     deadline = time.monotonic() + seconds
-    hurried = asyncio.create_task(hurry.wait()) if hurry is not None else None
+    stopped = asyncio.create_task(stop_waiting.wait()) if stop_waiting is not None else None
     ended: set[asyncio.Task[None]] = set()
     while ended != tasks and (left := deadline - time.monotonic()) > 0:
         waiting: set[asyncio.Task[Any]] = {*(tasks - ended)}
-        if hurried is not None:
-            if hurried.done():
+        if stopped is not None:
+            if stopped.done():
                 break
-            waiting.add(hurried)
+            waiting.add(stopped)
         done, _ = await asyncio.wait(waiting, timeout=left, return_when=asyncio.FIRST_COMPLETED)
         ended |= done & tasks
-    if hurried is not None:
-        hurried.cancel()
+    if stopped is not None:
+        stopped.cancel()
     return ended

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from penstock.formats.csv.decimal_commas import find_split_amounts
 from penstock.formats.csv.dialect import Dialect
 from penstock.formats.csv.fixed_width_dense import has_glued_digits, has_padded_numbers
 from penstock.formats.csv.prose import describe_prose
@@ -44,7 +45,8 @@ _COMMENTS = ("#", "//", "--", "%", ";")
 @dataclass(frozen=True, slots=True)
 class CsvPlan:
     """Lines count from 1. ``stop_line`` is set if the whole file was inspected; otherwise notes at
-    the end are found while reading."""
+    the end are found while reading. ``split_amounts`` are columns whose decimal commas split their
+    cells."""
 
     encoding: str
     errors: str
@@ -55,6 +57,7 @@ class CsvPlan:
     stop_line: int | None = None
     comment: str | None = None
     repeats: bool = False
+    split_amounts: Sequence[int] = ()
 
     def as_json(self) -> dict[str, Any]:
         return {"format": "fixed" if self.dialect.get("gaps") else "csv", **asdict(self)}
@@ -197,6 +200,9 @@ def _plan_of(
     if width > limits["columns"]:
         raise BadInput("TOO_MANY_COLUMNS", f"The table has {width:,} columns")
     names = [name[: limits["cell_bytes"]] for name in layout.header.names]
+    split = _split_amounts(sample, layout, sniffed.dialect)
+    width -= len(split)
+    names = names[:width]
     stop = lines[layout.stop] if layout.stop < len(lines) else None
     first = lines[layout.start] if layout.start < len(lines) else None
     return CsvPlan(
@@ -206,7 +212,18 @@ def _plan_of(
         stop_line=stop if sample.whole else None,
         comment=comment,
         repeats=layout.repeats,
+        split_amounts=split,
     )  # fmt: skip
+
+
+def _split_amounts(sample: _Sample, layout: Layout, dialect: Dialect) -> list[int]:
+    names = layout.header.names
+    while names and not names[-1].strip():
+        names = names[:-1]
+    if dialect.delimiter != "," or layout.width <= len(names) or not names:
+        return []
+    rows = [row for row in sample.rows[layout.start : layout.stop] if not is_blank(row)]
+    return find_split_amounts(names, rows)
 
 
 def _lines_in(row: Sequence[str]) -> int:
@@ -245,6 +262,10 @@ def _report(
         report.doubt(f"the delimiter could also be {other!r}", 0.6)
     for said, confidence in layout.doubts:
         report.doubt(said, confidence)
+    if plan.split_amounts:
+        report.doubt(
+            "decimal commas that are not in quotes were taken for part of the amounts", 0.8
+        )
     if options.widths is None:
         _doubt_positions(report, dialect, sample.rows[layout.start : layout.stop][:_LOOKED_AT])
     beside = len(layout.preamble) + len(layout.footer)

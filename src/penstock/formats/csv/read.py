@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
+from penstock.formats.csv.decimal_commas import join_split_amounts
 from penstock.formats.csv.dialect import Dialect
 from penstock.formats.csv.plan import CsvPlan, check_columns, is_comment, plan_csv
 from penstock.formats.csv.records import Block, blocks_of, cell_too_large
@@ -36,7 +37,8 @@ def read_csv(
         table = _Table(plan, limits)
         chunks = Chunks(limits, cursor["rows"] if cursor else 0)
         blocks = blocks_of(
-            file, Dialect.of(plan.dialect), width=plan.width if plan.width > 1 else None,
+            file, Dialect.of(plan.dialect),
+            width=plan.width + len(plan.split_amounts) if plan.width > 1 else None,
             most_cell=limits["cell_bytes"], skip_lines=plan.skip_lines, stop_line=plan.stop_line,
         )  # fmt: skip
         for block, rows in table.rows_of(blocks):
@@ -101,6 +103,8 @@ class _Table:
         most = self._limits["cell_bytes"]
         if self._plan.repeats:
             self._blank_names(rows)
+        for row in rows if self._plan.split_amounts else ():
+            join_split_amounts(row, self._plan.split_amounts, width)
         if self._plan.comment is None and set(map(len, rows)) == {width}:
             # All rows have the right width; only their content is left to check.
             self._kept = range(len(rows))

@@ -91,7 +91,8 @@ def _read_block(file: TextIO, most_cell: int) -> str:
     if text and not text.endswith("\n"):
         # Also completes a line ending that was split between its two characters.
         text += _read_line(file, most_cell)
-    return text
+    # DOS programs end a file with Ctrl-Z, others fill its last block with NULs.
+    return text.rstrip("\x1a\0") if text.endswith(("\x1a", "\0")) else text
 
 
 def _read_line(file: TextIO, most_cell: int) -> str:

@@ -73,7 +73,8 @@ def sniff(text: str, options: ReadOptions) -> SniffResult:
     told = options.delimiter or sep_line(text)
     if sep_line(text) is not None:
         lines = lines[1:]
-    if told in (None, "|") and options.quote is None and lines_are_ruled(lines):
+    is_drawn = lines_are_ruled(lines) or _are_between_bars(lines)
+    if told in (None, "|") and options.quote is None and is_drawn:
         drawn = _scored(lines, Dialect("|", "", ruled=True))
         if drawn.width > 1:
             return SniffResult(drawn.dialect, drawn.width, 1.0)
@@ -175,6 +176,14 @@ def lines_are_wrapped(lines: Sequence[str]) -> bool:
     return len(wrapped) >= 2 and len(wrapped) == len(filled) and all(marks)
 
 
+def _are_between_bars(lines: Sequence[str]) -> bool:
+    """Whether each line begins and ends with a bar and has others inside: `|id|name|`."""
+    filled = [line.strip() for line in lines if line.strip()]
+    return len(filled) > 1 and all(
+        line[0] == line[-1] == "|" and line.count("|") > 2 and "||" not in line for line in filled
+    )
+
+
 def lines_are_ruled(lines: Sequence[str]) -> bool:
     """Whether the table is drawn, as in Markdown or a database client."""
     places = [n for n, line in enumerate(lines) if "|" in line and not is_rule(line)]
@@ -263,6 +272,8 @@ def _dialects(lines: Sequence[str], delimiter: str, options: ReadOptions) -> Ite
         if escape is None:
             escape = "\\" if quote and _escapes(text, quote, delimiter) else ""
         yield Dialect(delimiter, quote, escape)
+        if not escape and options.escape is None and f"\\{delimiter}" in text:
+            yield Dialect(delimiter, quote, "\\")
         if quote and delimiter != " " and f"{delimiter} {quote}" in text:
             yield Dialect(delimiter, quote, escape, skip_space=True)
 
@@ -285,6 +296,11 @@ def _escapes(text: str, quote: str, delimiter: str) -> bool:
         return False
     ends = len(re.findall(rf"\\{re.escape(quote)}(?={re.escape(delimiter)}|\r?\n|$)", text))
     doubled_after = text.count("\\" + quote * 2)
+    # `"10\"",`: an escaped quote, then the one that closes the cell.
+    mark = re.escape(quote)
+    closing = len(re.findall(rf"\\{mark}{mark}(?={re.escape(delimiter)}|\r?\n|$)", text))
+    if closing:
+        return inside - doubled_after + closing > ends
     return inside - doubled_after > ends or (inside > ends and not doubled_after)
 
 

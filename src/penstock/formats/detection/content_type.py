@@ -100,6 +100,8 @@ def kind_of_bytes(head: bytes, name: str = "The file") -> str:
             raise refused(what, name)
     encoding = marked_encoding(head)
     if encoding is None:
+        # Some programs fill the last block of a text with NULs.
+        head = head.rstrip(b"\0") or head
         controls = len(head) - len(head.translate(None, _CONTROLS))
         if controls >= _MIN_CONTROLS and controls > _MAX_CONTROL_SHARE * len(head):
             raise refused("binary data", name)

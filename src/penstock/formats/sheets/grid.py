@@ -21,11 +21,13 @@ HEAD_ROWS = 2000
 TAIL_ROWS = 50
 _AT_ONCE = 500
 _MAX_LISTED = 1000
+_TABLE_WIDTH = 3
 
 
 @dataclass(slots=True)
 class SheetInfo:
-    """Information about a sheet before its rows are read."""
+    """Information about a sheet before its rows are read. ``widest`` is the number of cells in its
+    fullest row, as far as it is known."""
 
     name: str
     number: int
@@ -35,6 +37,7 @@ class SheetInfo:
     hidden_rows: list[int] = field(default_factory=list)
     hidden_columns: list[int] = field(default_factory=list)
     unsolved: int = 0
+    widest: int = 0
 
 
 def choose_sheet(
@@ -52,6 +55,9 @@ def choose_sheet(
         ]
         if not shown:
             raise BadInput("EMPTY_FILE", "The workbook is empty: all sheets are empty.")
+        # A long list of words in one column is not the data, if another sheet is a table.
+        if any(sheet.widest >= _TABLE_WIDTH and sheet.cells > sheet.widest for sheet in shown):
+            shown = [sheet for sheet in shown if sheet.widest != 1]
         most = max(sheet.cells for sheet in shown)
         chosen = next(sheet for sheet in shown if sheet.cells >= most / 4)
         others = [s.name for s in shown if s is not chosen and s.cells >= most / 4]

@@ -193,7 +193,9 @@ class _Reader:
         if self._depth != 1:
             return
         row = self._row
-        self._sheets[-1].cells += sum(map(bool, row)) * min(self._repeat_row, 10_000)
+        full = sum(map(bool, row))
+        self._sheets[-1].cells += full * min(self._repeat_row, 10_000)
+        self._sheets[-1].widest = max(self._sheets[-1].widest, full)
         if row and self._reads():
             self._widest = max(self._widest, len(row))
             last = self._number + self._repeat_row

@@ -90,10 +90,10 @@ def _workbook(container: OleFile) -> bytes:
 
 def _info(book: Any, number: int) -> SheetInfo:
     sheet = book.sheet_by_index(number)
-    kinds = (kind for row in range(sheet.nrows) for kind in sheet.row_types(row))
-    cells = sum(kind not in (xlrd.XL_CELL_EMPTY, xlrd.XL_CELL_BLANK) for kind in kinds)
+    empty = (xlrd.XL_CELL_EMPTY, xlrd.XL_CELL_BLANK)
+    full = [sum(kind not in empty for kind in sheet.row_types(row)) for row in range(sheet.nrows)]
     return SheetInfo(
-        sheet.name, number + 1, sheet.visibility == 0, cells,
+        sheet.name, number + 1, sheet.visibility == 0, sum(full), widest=max(full, default=0),
         merges=[(top, left, bottom - 1, right - 1)
                 for top, bottom, left, right in sheet.merged_cells[:5000]],
         hidden_rows=sorted(row + 1 for row, info in sheet.rowinfo_map.items() if info.hidden),

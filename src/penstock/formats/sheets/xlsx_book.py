@@ -30,6 +30,9 @@ _CELL = re.compile(rb"<(?:\w+:)?(?:v|t)[ >]")
 _MERGE = re.compile(rb'<(?:\w+:)?mergeCell\s[^<>]*?ref="([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})"')
 _HIDDEN_ROW = re.compile(rb'<(?:\w+:)?row\s(?=[^<>]*\bhidden="(?:1|true)")[^<>]*?\br="(\d{1,7})"')
 _HIDDEN_COLUMN = re.compile(rb'<(?:\w+:)?col\s(?=[^<>]*\bhidden="(?:1|true)")([^<>]*+)>')
+_ROW = re.compile(rb"<(?:\w+:)?row[ >]")
+# Fuller rows are not searched for.
+_WIDE = 8
 _OVERLAP = 400
 
 
@@ -175,6 +178,9 @@ def survey_sheet(book: Book, sheet: SheetInfo, path: str) -> None:
         with book.part(path) as file:
             while block := file.read(READ_BYTES):
                 sheet.cells += len(_CELL.findall(block))
+                if sheet.widest < _WIDE:
+                    rows = _ROW.split(block)
+                    sheet.widest = max(sheet.widest, *(len(_CELL.findall(row)) for row in rows))
                 _look(sheet, kept + block)
                 kept = block[-_OVERLAP:]
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:

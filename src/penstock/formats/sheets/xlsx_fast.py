@@ -14,7 +14,8 @@ from typing import IO, NamedTuple
 READ_BYTES = 512 * 1024
 MAX_HELD_CHARS = 32 * 1024 * 1024
 
-_ROW = re.compile(r'\s*+<row((?: [\w:]++="[^"]*+")*+)\s*+(?:/>|>(.*?)</row>)', re.DOTALL)
+_ROW = re.compile(r'\s*+<row((?: [\w:]++="[^"]*+")*+)\s*+(/?)>')
+_ROW_END = "</row>"
 _NUMBER = re.compile(r' r="(\d{1,7})"')
 _HIDDEN = re.compile(r'\bhidden="(?:1|true)"')
 _CELL = re.compile(
@@ -48,20 +49,26 @@ class Cell(NamedTuple):
 def plain_rows(file: IO[bytes]) -> Iterator[tuple[int, list[tuple[str, str, str, str]], bool]]:
     """Row number, raw cells (see `Cell`) and whether the row is hidden."""
     number = 0
-    for text in _pieces(file, "sheetData", "</row>"):
+    for text in _pieces(file, "sheetData", _ROW_END):
         at = 0
         # Matched, not searched: after a mismatch nothing further is accepted.
         while (row := _ROW.match(text, at)) is not None:
-            at = row.end()
-            told = _NUMBER.search(row[1])
+            attributes, closed = row.groups()
+            begin = at = end = row.end()
+            if not closed:
+                end = text.find(_ROW_END, begin)
+                if end < 0:
+                    raise NotPlain
+                at = end + len(_ROW_END)
+            told = _NUMBER.search(attributes)
             number = int(told[1]) if told else number + 1
-            body = row[2]
+            body = text[begin:end]
             if not body:
                 continue
             cells = _CELL.findall(body)
             if len(cells) != body.count("<c "):
                 raise NotPlain
-            yield number, cells, "hidden=" in row[1] and _HIDDEN.search(row[1]) is not None
+            yield number, cells, "hidden=" in attributes and _HIDDEN.search(attributes) is not None
         if "<row" in text[at:]:
             raise NotPlain
 

@@ -55,12 +55,12 @@ def find_header(
     if vote < 0 and last == at:
         return Header([], [], doubts=_doubt_of_none(vote))
     first = _group_row(rows, start, at, width, merges)
-    last = _down_to(rows, at, last, stop, width)
+    last = _below_rule(rows, _down_to(rows, at, last, stop, width), stop)
     chosen = [n for n in range(first, last + 1) if not is_blank(rows[n])]
     # Technical names below display names repeat the header.
     named = chosen[-1:] if len(chosen) > 1 and _are_identifiers(rows[chosen[-1]]) else chosen
     help_rows = [n for n in named if n > at and _explains(rows[n], rows[at])]
-    named = [n for n in named if n not in help_rows]
+    named = [n for n in named if n not in help_rows and not _is_rule(rows[n])]
     names = _joined(rows, named, width, merges)
     header = Header(chosen, names, sure=vote >= 0.5)
     header.doubts += [(f"row {n + 1} explains the columns and was skipped", 0.9) for n in help_rows]
@@ -83,6 +83,16 @@ def _explains(row: Row, names: Row) -> bool:
         and sentences >= 0.6 * len(named)
         and not any(cell.strip().endswith(".") and len(cell.split()) > 2 for cell in names)
     )
+
+
+def _is_rule(row: Row) -> bool:
+    """`---;-----;----`: a line drawn below the names."""
+    cells = [cell.strip() for cell in row if cell.strip()]
+    return len(cells) > 1 and all(len(cell) > 1 and set(cell) <= {"-", "=", "_"} for cell in cells)
+
+
+def _below_rule(rows: Sequence[Row], last: int, stop: int) -> int:
+    return last + 1 if last + 2 < stop and _is_rule(rows[last + 1]) else last
 
 
 def _are_identifiers(row: Row) -> bool:
@@ -290,7 +300,24 @@ def _down_to(rows: Sequence[Row], at: int, last: int, stop: int, width: int) -> 
     return last
 
 
+def _are_years_of_groups(row: Row, main: Row, body: Sequence[Row]) -> bool:
+    """Years below names that stand over several columns each, and not below the first one."""
+    years = [n for n, cell in enumerate(row) if cell.strip()]
+    if len(years) < 2 or 0 in years or len(body) < 2 or not _fills_gaps(row, main):
+        return False
+    if not all(map(_is_year, (row[n] for n in years))):
+        return False
+    return not all(_is_year(other[n]) for other in body for n in years if n < len(other))
+
+
+def _is_year(cell: str) -> bool:
+    text = cell.strip()
+    return len(text) == 4 and _YEAR.fullmatch(text) is not None
+
+
 def _continues(row: Row, main: Row, body: Sequence[Row], width: int, most_typed: int) -> bool:
+    if _are_years_of_groups(row, main, body):
+        return True
     gaps = sum(1 for n in range(width) if n >= len(main) or not main[n].strip())
     typed = mismatches = 0
     for column in range(min(width, len(row))):

@@ -39,7 +39,7 @@ def _checked_url(url: str) -> str:
 
 
 PageUrl = Annotated[
-    str, Field(min_length=8, max_length=MAX_URL_LENGTH), AfterValidator(_checked_url)
+    str, Field(min_length=1, max_length=MAX_URL_LENGTH), AfterValidator(_checked_url)
 ]
 CompanyName = Annotated[
     str, Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f]$")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 from uuid import UUID
 
 from pydantic import Field, model_validator
@@ -14,7 +14,12 @@ from penstock.model.pipeline import Config
 from penstock.model.places.names import check_name
 
 PIPELINE = "export"
-Format = Literal["csv", "xlsx", "json", "ndjson"]
+ShopFormat = Literal[
+    "shopify", "woocommerce", "magento", "prestashop", "prestashop-combinations", "akeneo"
+]
+Format = Literal["csv", "xlsx", "json", "ndjson"] | ShopFormat
+# Files that shop systems import, with whole products.
+SHOP_FORMATS: tuple[str, ...] = get_args(ShopFormat)
 _PLACEHOLDERS = {"{date}": "%Y-%m-%d", "{time}": "%H%M%S"}
 
 
@@ -41,7 +46,10 @@ class ExportConfig(Config):
     job_id: UUID | None = Field(None, description="The job, if `what` is `job`.")
     source: str | None = Field(None, min_length=1, max_length=200, description="Of products.")
     status: Literal["published", "unpublished"] | None = Field(None, description="Of products.")
-    format: Format = "csv"
+    format: Format = Field(
+        "csv",
+        description="In the file of a shop system are whole products; of a job, those it wrote.",
+    )
     file_name: str = Field(
         "", max_length=200, description="`{date}` and `{time}` are replaced by those in UTC."
     )
@@ -58,7 +66,11 @@ class ExportConfig(Config):
 
     def name_at(self, moment: datetime) -> str:
         """The name of a file that is written at this time."""
-        name = self.file_name or f"{self.what}-{{date}}.{self.format}"
+        name = self.file_name
+        if not name and self.format in SHOP_FORMATS:
+            name = f"{self.what}-{self.format}-{{date}}.csv"
+        elif not name:
+            name = f"{self.what}-{{date}}.{self.format}"
         for placeholder, pattern in _PLACEHOLDERS.items():
             name = name.replace(placeholder, moment.strftime(pattern))
         return name

@@ -10,8 +10,10 @@ from typing import Final
 from penstock.model.backpressure import Level
 from penstock.model.monitor.health import HealthStatus, status_of
 
-# Rates of fewer items or calls than this say nothing.
+# Rates of fewer items or calls than this say nothing; of fewer jobs they are never critical.
 LEAST_SAMPLE: Final = 20
+# Where the API serves the runbook.
+RUNBOOK_PATH: Final = "/docs/runbook"
 # The reason of a `worker.error`: its lease expired, or it died.
 LEASE_TAKEN_BACK: Final = "LEASE_TAKEN_BACK"
 # Jobs have waited for so long before the pace of workers is judged.
@@ -132,7 +134,7 @@ class Measured:
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
     """A figure and its threshold. ``scope``: the pipeline or provider, empty for all. A figure that
-    is unknown passes."""
+    is unknown passes, and so does one that is bad for a short time only (``brief``)."""
 
     name: str
     value: float | None
@@ -140,6 +142,9 @@ class HealthCheck:
     scope: str = ""
     # Whether values above the threshold fail, or values below.
     at_most: bool = True
+    brief: bool = False
+    # Jobs that the figure comes from; few of them are never critical.
+    sample: int | None = None
 
     @property
     def key(self) -> str:
@@ -148,7 +153,7 @@ class HealthCheck:
 
     @property
     def ok(self) -> bool:
-        if self.value is None:
+        if self.value is None or self.brief:
             return True
         return self.value <= self.threshold if self.at_most else self.value >= self.threshold
 
@@ -160,7 +165,9 @@ class HealthCheck:
         if self.name == "workers":
             return Severity.CRITICAL if self.value == 0 else Severity.WARNING
         if self.name == "success_rate":
-            return Severity.CRITICAL if self.value < self.threshold / 2 else Severity.WARNING
+            enough = self.sample is None or self.sample >= LEAST_SAMPLE
+            bad = enough and self.value < self.threshold / 2
+            return Severity.CRITICAL if bad else Severity.WARNING
         return Severity.WARNING
 
     @property
@@ -203,7 +210,8 @@ def _job_checks(measured: Measured, limits: Thresholds) -> Iterator[HealthCheck]
         for name in _OF_PIPELINES:
             value: float | None = getattr(jobs, name)
             at_most = name != "success_rate"
-            yield HealthCheck(name, value, limits.of(name, scope), scope, at_most)
+            limit, sample = limits.of(name, scope), jobs.succeeded + jobs.failed
+            yield HealthCheck(name, value, limit, scope, at_most, sample=sample)
 
 
 def _provider_checks(measured: Measured, limits: Thresholds) -> Iterator[HealthCheck]:
@@ -222,22 +230,28 @@ def status_of_checks(checks: Sequence[HealthCheck]) -> HealthStatus:
 
 
 _TEXTS: Final = {
-    "depth": "{value} jobs are in the queue; at most {threshold} should be.",
-    "oldest_ms": "The oldest job has waited {value}; at most {threshold} are fine.",
-    "dead_letters": "{value} dead letters are open; at most {threshold} should be.",
-    "success_rate": "{value} of the last hour's jobs ended well{where}; it should be {threshold}.",
-    "duration_ms": "Jobs took {value} on average in the last hour{where}; {threshold} are fine.",
-    "p50_ms": "Half of the jobs of the last hour took over {value}{where}; {threshold} are fine.",
-    "p95_ms": "95 % of the jobs of the last hour took up to {value}{where}; {threshold} are fine.",
-    "p99_ms": "99 % of the jobs of the last hour took up to {value}{where}; {threshold} are fine.",
-    "retry_rate": "{value} of the items of the last 10 minutes were retried; {threshold} are fine.",
-    "stalled": "{value} leases were taken back in the last 10 minutes; {threshold} are fine.",
+    "depth": "{value} jobs are in the queue; the limit is {threshold}.",
+    "oldest_ms": "The oldest job has waited {value}; the limit is {threshold}.",
+    "dead_letters": "{value} dead letters are open; the limit is {threshold}.",
+    "success_rate": "{value} of the last hour's jobs{where} succeeded; at least {threshold}"
+    " should.",
+    "duration_ms": "Jobs{where} took {value} on average in the last hour; the limit is"
+    " {threshold}.",
+    "p50_ms": "Half of the last hour's jobs{where} took over {value}; the limit is {threshold}.",
+    "p95_ms": "5% of the last hour's jobs{where} took over {value}; the limit is {threshold}.",
+    "p99_ms": "1% of the last hour's jobs{where} took over {value}; the limit is {threshold}.",
+    "retry_rate": "{value} of the items of the last 10 minutes were retried; the limit is"
+    " {threshold}.",
+    "stalled": "{value} leases were taken back in the last 10 minutes; the limit is {threshold}.",
     "workers": "Running workers: {value}; at least {threshold} are expected.",
-    "cpu": "Workers use {value} of a core on average; at most {threshold} is fine.",
-    "memory": "Workers use {value} of their memory budget; at most {threshold} is fine.",
-    "jobs_per_worker": "A worker ends {value} jobs a minute; it should end {threshold}.",
-    "provider_error_rate": "{value} of the calls of {scope} failed; at most {threshold} are fine.",
-    "provider_p95_ms": "Calls of {scope} take up to {value}; at most {threshold} is fine.",
+    "cpu": "Workers use {value} of a CPU core on average; the limit is {threshold}.",
+    "memory": "Workers use {value} of their memory budget on average; the limit is {threshold}.",
+    "jobs_per_worker": "A worker finishes {value} jobs a minute; at least {threshold} are"
+    " expected.",
+    "provider_error_rate": "{value} of the calls to {scope} failed in the last 15 minutes; the"
+    " limit is {threshold}.",
+    "provider_p95_ms": "5% of the calls to {scope} took over {value} in the last 15 minutes; the"
+    " limit is {threshold}.",
 }
 
 
@@ -245,7 +259,7 @@ def _describe(check: HealthCheck) -> str:
     text = _TEXTS[check.name]
     if check.name == "workers" and check.value == 0:
         return "No worker is running."
-    where = f" in {check.scope}" if check.scope else ""
+    where = f" of {check.scope}" if check.scope else ""
     value, threshold = _shown(check.name, check.value), _shown(check.name, check.threshold)
     return text.format(value=value, threshold=threshold, where=where, scope=check.scope)
 

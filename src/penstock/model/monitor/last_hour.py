@@ -17,6 +17,7 @@ class EndedJob:
     rows: int
     took_ms: int
     failed: bool = False
+    row_errors: int = 0
 
 
 @dataclass(slots=True)
@@ -52,3 +53,9 @@ def percentile(values: Sequence[int], share: float) -> int | None:
 def success_rate(ended: Sequence[EndedJob]) -> float | None:
     """None if no job has ended."""
     return None if not ended else sum(not one.failed for one in ended) / len(ended)
+
+
+def row_success_rate(ended: Sequence[EndedJob]) -> float | None:
+    """The share of rows without an error. None if no row has ended."""
+    rows = sum(one.rows for one in ended)
+    return None if not rows else 1 - min(rows, sum(one.row_errors for one in ended)) / rows

@@ -52,6 +52,8 @@ class CallLimit:
         self.not_before = max(self.not_before, now + self.delay_ms)
 
     def succeeded(self) -> None:
+        if self.limit >= self.bounds.most and not self.delay_ms:
+            return
         step = 1.0 if self._growing_fast else 1.0 / self.limit
         self.limit = min(float(self.bounds.most), self.limit + step)
         self.delay_ms *= _CALMER

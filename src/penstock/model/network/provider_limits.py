@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -65,8 +66,7 @@ class CallReport:
     durations: list[int] = field(default_factory=lambda: [0] * (len(MS_CLASSES) + 1))
 
     def add_duration(self, ms: float) -> None:
-        place = next((n for n, most in enumerate(MS_CLASSES) if ms <= most), len(MS_CLASSES))
-        self.durations[place] += 1
+        self.durations[bisect_left(MS_CLASSES, ms)] += 1
 
     @property
     def calls(self) -> int:

@@ -103,19 +103,20 @@ class EditedRow:
 
 class Editor:
     """Applies a change to rows in their order. ``above`` is the last text of the column before
-    the first row, for filling down."""
+    the next row, for filling down."""
 
     def __init__(self, change: Change, header: Sequence[str], above: str = "") -> None:
         self._change = change
         self._header = list(header)
-        self._above = above
+        self.above = above
 
     def edited(self, rows: Sequence[tuple[int, Any, bool]]) -> Iterator[EditedRow]:
         """Rows as (number, cells, chosen); those that change."""
         for row_no, given, chosen in rows:
             after = self._after(row_no, given) if chosen else {}
             if self._change.kind == "fillDown":
-                self._above = cell_text(given, self._header, self._change.column) or self._above
+                text = cell_text(given, self._header, self._change.column) or ""
+                self.above = text if text.strip() else self.above
             before = {name: cell_of(given, self._header, name) for name in after}
             new = {name: text for name, text in after.items() if before[name] != text}
             if new:
@@ -135,7 +136,7 @@ class Editor:
             case "set":
                 return {change.column: change.value}
             case "fillDown":
-                return {change.column: self._above} if not text.strip() and self._above else {}
+                return {change.column: self.above} if not text.strip() and self.above else {}
             case _:
                 replaced = _replaced(text, change)
                 return {} if replaced is None else {change.column: replaced}

@@ -13,6 +13,7 @@ from penstock.model.errors import BadInput
 from penstock.model.exports.order import ExportConfig
 from penstock.model.fairness import DEFAULT_PRIORITY, MAX_PRIORITY
 from penstock.model.pipeline import Config
+from penstock.model.text.wrong_input import reason_of
 
 JobPriority = Annotated[int, Field(ge=0, le=MAX_PRIORITY)]
 
@@ -97,8 +98,7 @@ def parse_action(given: Mapping[str, Any]) -> Action:
         where = ".".join(("action", *(str(part) for part in first["loc"][1:])))
         if first["type"] == "extra_forbidden":
             raise BadInput("UNKNOWN_FIELD", f"{where}: there is no such field.") from error
-        message = str(first["msg"]).removeprefix("Value error, ")
-        raise BadInput("INVALID_PARAMETERS", f"{where}: {message}.") from error
+        raise BadInput("INVALID_PARAMETERS", f"{where}: {reason_of(first)}.") from error
 
 
 def action_json(action: Action) -> str:

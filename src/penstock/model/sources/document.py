@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from penstock.model.errors import BadInput
 from penstock.model.sources.config import SourceConfig
+from penstock.model.text.wrong_input import reason_of
 
 MAX_BYTES = 256 * 1024
 DEEPEST = 20
@@ -58,9 +59,7 @@ class SourceDocument:
     def refusal(self, error: ValidationError) -> BadInput:
         first = error.errors(include_url=False, include_input=False)[0]
         place = [str(part) for part in first["loc"]]
-        reason = str(first["msg"]).removeprefix("Value error, ")
-        if first["type"] == "extra_forbidden":
-            reason = "there is no such field"
+        reason = reason_of(first)
         named = re.match(r"([A-Za-z]\w*(?:\.[\w-]+)*): ", reason)
         if named is not None and not place:
             # `mapping.price.amount`: the name of the field has points itself.

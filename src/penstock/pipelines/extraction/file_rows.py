@@ -19,6 +19,7 @@ from penstock.model.ports import Context, InputFile
 from penstock.model.text.encodings import MAX_NAME_LENGTH, is_text_encoding
 from penstock.model.text.json_text import JsonText
 from penstock.model.transfer import transferable
+from penstock.pipelines.extraction.shared_skus import SharedSkus
 from penstock.pipelines.extraction.table_shape import read_shaped
 from penstock.pipelines.extraction.unique_rows import KeyCells
 
@@ -80,6 +81,7 @@ def read_rows_and_stats(
     stats: list[ColumnStats] = []
     names: Sequence[str] = ()
     keys: KeyCells | None = None
+    skus: SharedSkus | None = None
     start = None if place is None else {"rows": 0, "plan": place["plan"]}
     stored: int = 0 if place is None else place["rows"]
     passed = 0
@@ -96,11 +98,13 @@ def read_rows_and_stats(
             add_rows(stats, piece.rows)
             if is_first:
                 keys = _likely_keys(names, stats, key_name)
+                skus = SharedSkus.of(names, stats)
             if keys is not None:
                 keys.add(piece.rows)
+            noticed = [*piece.problems, *(skus.find(piece.rows, passed) if skus else ())]
             known = min(len(piece.rows), max(0, stored - passed))
             passed += len(piece.rows)
-            fresh = [one for one in piece.problems if (one.row or 0) > stored]
+            fresh = [one for one in noticed if (one.row or 0) > stored]
             if known < len(piece.rows):
                 yield _json_rows(TableChunk(piece.rows[known:], piece.bytes_read, fresh))
 
@@ -210,8 +214,11 @@ class _Slicer:
 
     def _shown(self, found: Problem) -> dict[str, Any]:
         """In the form of other item problems; always a warning, since the row could be read."""
-        shown: dict[str, Any] = {"code": found.code, "message": found.message,
-                                 "severity": "warning", "line": found.line}  # fmt: skip
+        shown: dict[str, Any] = {
+            "code": found.code, "message": found.message, "severity": "warning",
+        }  # fmt: skip
+        if found.line:
+            shown["line"] = found.line
         if found.column is not None and found.column <= len(self._head.names):
             shown["column"] = self._head.names[found.column - 1]
         return shown

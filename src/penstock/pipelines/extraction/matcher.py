@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from penstock.catalog.products.comparison import Change, diff, same_key
+from penstock.catalog.products.editing import kept_values, with_kept
 from penstock.catalog.products.grid import LINKS, MATCH, merged
 from penstock.catalog.products.matching import Candidates, Identifiers, Link, Match
 from penstock.catalog.products.price_guard import suspicious_change
@@ -19,10 +20,11 @@ from penstock.catalog.profiles.checks import Key, Winner
 from penstock.model.effects import MAX_NAME_LENGTH, NameRow
 from penstock.model.held_rows import ACCEPTED, GTIN_HELD, PRICE_HELD
 from penstock.model.outcomes import AddedCells
-from penstock.model.products import KnownProduct
+from penstock.model.products import PUBLISHED, KnownProduct
 from penstock.pipelines.extraction.rows import BRIEF, own_names
 
 HELD = "held"
+KEPT = "kept"
 # More rows with the same parent are not variants: the column means something else.
 MAX_VARIANTS = 1000
 _MAX_CHANGES = 50
@@ -81,6 +83,8 @@ class RowMatch(NamedTuple):
     document: Document | None = None
     links: Sequence[Link] = ()
     held: HeldReason | None = None
+    # Edited fields that stay as they are although the file has another value.
+    kept: Sequence[Mapping[str, Any]] = ()
 
     @property
     def existing(self) -> KnownProduct | None:
@@ -114,6 +118,8 @@ class RowMatch(NamedTuple):
             shown[LINKS] = [link.as_json() for link in self.links]
         if self.held is not None:
             shown[HELD] = self.held.as_json()
+        if self.kept:
+            shown[KEPT] = list(self.kept)
         return shown
 
 
@@ -232,7 +238,11 @@ def compare_row(
         held = _hold(document, found.match, changes, settings)
     shown = [change._asdict() for change in changes[:_MAX_CHANGES]]
     state = HELD if held else state
-    return RowMatch(names, state, shown, found.match, document, found.links, held)
+    kept: list[Mapping[str, Any]] = []
+    if existing is not None and existing.kept:
+        other_values = kept_values(document["product"], existing.data, existing.kept)
+        kept = [{"field": one.field, "kept": one.before, "file": one.after} for one in other_values]
+    return RowMatch(names, state, shown, found.match, document, found.links, held, kept)
 
 
 def next_step(match: RowMatch, intent: str) -> Step:
@@ -251,7 +261,9 @@ def next_step(match: RowMatch, intent: str) -> Step:
 def written_over(
     existing: KnownProduct, product: Mapping[str, Any], intent: str
 ) -> Mapping[str, Any]:
-    """The existing product after the row is written. It keeps its id, source and source id."""
+    """The existing product after the row is written. It keeps its id, source and source id, and
+    fields that a person has edited."""
+    product = with_kept(product, existing.data, existing.kept)
     data = {**product, "id": existing.data.get("id"), "source": existing.source,
             "sourceId": existing.source_id}  # fmt: skip
     return data if intent == "replace" else merged(existing.data, data)
@@ -261,8 +273,14 @@ def _compare(
     product: Mapping[str, Any], existing: KnownProduct | None, settings: MatchSettings
 ) -> tuple[str, list[Change]]:
     before = None if existing is None else existing.data
+    if existing is not None:
+        product = with_kept(product, existing.data, existing.kept)
     state, changes = diff(before, product, blanks_count=settings.intent == "replace")
-    if existing is not None and not existing.published and settings.unpublishes_missing:
+    is_published_again = (
+        existing is not None and not existing.published and settings.unpublishes_missing
+        and PUBLISHED not in existing.kept
+    )  # fmt: skip
+    if is_published_again:
         # An earlier file lacked the product; this one has it again.
         return "changed", [*changes, Change("published", False, True)]
     return state, changes
@@ -275,7 +293,7 @@ def _hold(
     existing, product = match.product, document["product"]
     if existing is None or document.get(ACCEPTED) or settings.intent in _WRITES_NEW_ONLY:
         return None
-    if match.contradicts:
+    if match.contradicts and "identifiers.gtin" not in existing.kept:
         before = existing.data.get("identifiers", {}).get("gtin", existing.gtin)
         after = product["identifiers"]["gtin"]
         message = (

@@ -27,7 +27,12 @@ from penstock.model.ports import Context, JobRows, Products, Profiles
 from penstock.model.ranges import RangeWork
 from penstock.model.states import ItemStatus
 from penstock.pipelines.extraction import preview as previews
-from penstock.pipelines.extraction.file_rows import ReadingConfig, batches_of_file, reading_context
+from penstock.pipelines.extraction.file_rows import (
+    ReadingConfig,
+    batches_of_file,
+    read_rows_and_stats,
+    reading_context,
+)
 from penstock.pipelines.extraction.match import match
 from penstock.pipelines.extraction.missing import missing_of, why_not_unpublish
 from penstock.pipelines.extraction.plan import (
@@ -46,7 +51,7 @@ from penstock.pipelines.extraction.summary import summary_of
 from penstock.pipelines.extraction.unique_rows import similar_rows
 
 # Incremented when the same file would give other products, so that cached results are not reused.
-_RESULTS = 5
+_RESULTS = 6
 # Products are dated with the start of the transaction that wrote them; none takes longer.
 _LONGEST_WRITE = timedelta(minutes=1)
 _LABELS = {"title": "title", "brand": "brand", "sku": "identifiers.sku"}
@@ -126,6 +131,10 @@ class Extraction(Pipeline):
     checks_first_rows: ClassVar[bool] = True
     needs_brief_only: ClassVar[frozenset[str]] = frozenset(("match",))
     ranges: ClassVar[RangeWork | None] = RangeWork(prepare, complete)
+    child_modules: ClassVar[tuple[str, ...]] = (
+        read_rows_and_stats.__module__,
+        prepare.__module__,
+    )
     later_members: ClassVar[tuple[str, ...]] = (MATCH, LINKS)
 
     def traits(self, config: Any) -> Traits:

@@ -254,10 +254,13 @@ def field_questions(context: Mapping[str, Any]) -> list[dict[str, Any]]:
     need no answer: a file may have no prices."""
     columns = context["mapping"]
     targets = {one["target"] for one in columns}
-    has_identifier = bool((_NAMES_OR_TITLES - {"title"}) & targets)
+    if (_NAMES_OR_TITLES - {"title"}) & targets:
+        targets.add("identifiers.sku")
+    if {"price.list", "price.discount"} <= targets:
+        targets.add("price.amount")  # The list price less the discount.
     asked = []
     for target, message in _EXPECTED.items():
-        if target in targets or (target == "identifiers.sku" and has_identifier):
+        if target in targets:
             continue
         candidates = [
             one for one in _candidates(columns, only_free=True) if _may_be(target, one["samples"])

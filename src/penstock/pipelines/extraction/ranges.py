@@ -13,6 +13,7 @@ from orjson import dumps, loads
 
 from penstock.catalog.products.by_column import ColumnNormaliser, PlainRows, column_normaliser
 from penstock.catalog.products.comparison import same_key
+from penstock.catalog.products.keys import product_keys
 from penstock.catalog.products.matching import Identifiers, identifiers_of
 from penstock.catalog.products.plan import Plan
 from penstock.catalog.products.validate import Validator
@@ -247,8 +248,9 @@ async def complete(job: Job, rows: RowRange, made: PreparedRows, ctx: Context) -
             # Another row of this range creates the product.
             stored.append(_ended_or_waiting(WAITS, parts, None))
             continue
+        keys = product_keys(loads(products[n]))
         created[id_] = NewProduct(
-            row_no, id_, sku, gtin, products[n], lineages[n], _HIDDEN not in products[n]
+            row_no, id_, sku, gtin, products[n], lineages[n], keys, _HIDDEN not in products[n]
         )
         stored.append(_new_row(parts))
     if made.names:

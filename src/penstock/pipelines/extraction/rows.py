@@ -18,6 +18,8 @@ from penstock.model.effects import MAX_NAME_LENGTH, NameRow
 from penstock.model.errors import ItemError
 from penstock.model.outcomes import Advance, Fail, Outcome, Skip
 from penstock.model.pipeline import Item
+from penstock.pipelines.extraction.continued_rows import continues_rows
+from penstock.pipelines.extraction.headings import count_filled, heading_of
 from penstock.pipelines.extraction.plan import DEFAULT_SOURCE, plan_of
 
 _MAX_PROBLEMS = 50
@@ -27,7 +29,6 @@ BRIEF = "brief"
 GROUPS = frozenset(("variants.group", "variants.listed"))
 # In rows with at least so many cells, a single text is a heading.
 MIN_ROW_CELLS = 4
-MIN_HEADING_LETTERS = 3
 # Problems reported at the price that concern another field.
 _MISSING = {"CURRENCY_MISSING": "price.currency", "RATE_MISSING": "price.base.amount"}
 
@@ -65,7 +66,8 @@ def extract_row(item: Item, plan: Plan, validator: Validator) -> Outcome:
     # Written even if empty, to replace the names of an earlier run.
     effects = [NameRow(seen)]
     first = next((one for one in row.problems if one.severity == "error"), row.problems[0])
-    if first.code == "REQUIRED_MISSING" and (between := _heading_or_total(item.input)) is not None:
+    between = _not_a_product(item.input, plan) if first.code == "REQUIRED_MISSING" else None
+    if between is not None:
         told = kept | {"problems": []}
         code, why = between
         return Skip(why, result, code=code, normalized=told, effects=effects)
@@ -75,8 +77,10 @@ def extract_row(item: Item, plan: Plan, validator: Validator) -> Outcome:
     return Fail(error, result, kept, effects=effects)
 
 
-def _heading_or_total(cells: Sequence[str]) -> tuple[str, str] | None:
-    """Code and reason for a row that is a heading or a total, not a product."""
+def _not_a_product(cells: Sequence[str], plan: Plan) -> tuple[str, str] | None:
+    """Code and reason for a row that is a heading, a total or part of a product."""
+    if not count_filled(cells) and continues_rows(plan.header):
+        return "PART_OF_PRODUCT", "Part of the product above"
     if is_heading(cells):
         return "HEADING", "A heading between the rows, no product"
     if is_sum(cells):
@@ -85,12 +89,8 @@ def _heading_or_total(cells: Sequence[str]) -> tuple[str, str] | None:
 
 
 def is_heading(cells: Sequence[str]) -> bool:
-    """A row with a single text such as `Werkzeuge`. A single code is an incomplete product."""
-    filled = [cell for cell in cells if cell and not cell.isspace()]
-    if len(filled) != 1 or len(cells) < MIN_ROW_CELLS:
-        return False
-    text = filled[0].strip()
-    return not any(map(str.isdigit, text)) and sum(map(str.isalpha, text)) >= MIN_HEADING_LETTERS
+    """A row with a single text such as `Werkzeuge`."""
+    return len(cells) >= MIN_ROW_CELLS and heading_of(cells) is not None
 
 
 def _problem_json(problem: RowProblem) -> dict[str, object]:

@@ -17,11 +17,14 @@ from penstock.catalog.mapping.synonyms import candidates
 from penstock.formats.read_table import read_table
 from penstock.formats.structure.cell_kinds import unique_names
 from penstock.formats.tables import Piece, TableChunk, TableEnd, TableHead
+from penstock.pipelines.extraction.continued_rows import continues_rows, with_complete_products
+from penstock.pipelines.extraction.headings import MAX_LENGTH, count_filled, heading_of
 
 Rows = Sequence[Sequence[str]]
 
 SHAPE = "shape"
 _TRANSPOSED = "transposed"
+_CONTINUED = "continued"
 _SECTION = "Section"
 # A table with more fields than this is not compared as a transposed one.
 _MAX_FIELDS = 100
@@ -29,8 +32,6 @@ _MIN_FIELDS = 3
 _MIN_CONFIDENCE = 0.7
 _NAMES = frozenset(("title", "identifiers.sku", "identifiers.gtin", "identifiers.mpn", "sourceId"))
 _MIN_WIDTH = 3
-_MAX_HEADING = 80
-_MIN_LETTERS = 3
 # A header is looked for in so many rows, a table in so many further sheets.
 _MAX_LINES_ABOVE = 20
 _MAX_SHEETS = 10
@@ -39,8 +40,6 @@ _UNNAMED = re.compile(r"Column [0-9]{1,4}")
 # Formats whose records name their fields.
 _RECORDS = frozenset(("json", "ndjson", "xml", "blocks"))
 _LABELLED = re.compile(r"(?P<label>[^\W\d_][\w ]{1,30}?)\s?:\s?(?P<value>\S.{0,79})")
-# Headings may be numbered, but a text with other digits can be a product.
-_NUMBERED = re.compile(r"[0-9]{1,2}(?:\.[0-9]{1,2}){0,3}[.)]?\s+")
 
 
 def read_shaped(
@@ -63,6 +62,12 @@ def read_shaped(
     if cursor is not None and shape is None:
         yield from pieces
         return
+    if shape == _CONTINUED:
+        head = next(pieces)
+        assert isinstance(head, TableHead)
+        yield head._replace(plan={**head.plan, SHAPE: _CONTINUED})
+        yield from with_complete_products(pieces, head.names, resumed=True)
+        return
     begun = list(islice(pieces, 3))
     if cursor is None and (better := _better_start(path, options, limits, begun)) is not None:
         options = better
@@ -73,6 +78,11 @@ def read_shaped(
         if turned is not None:
             yield from _transposed(turned)
             return
+    head = begun[0]
+    if cursor is None and isinstance(head, TableHead) and continues_rows(head.names):
+        yield head._replace(plan={**head.plan, SHAPE: _CONTINUED})
+        yield from with_complete_products(chain(begun[1:], pieces), head.names, resumed=False)
+        return
     yield from _with_sections(begun, pieces, shape)
 
 
@@ -148,19 +158,19 @@ class _Sections:
     def of(head: TableHead, rows: Rows, name: str | None) -> _Sections | None:
         """None if the rows have no headings."""
         width = len(head.names)
-        found = [n for n, row in enumerate(rows) if _heading(row)]
+        found = [n for n, row in enumerate(rows) if heading_of(row)]
         if name is not None:
             return _Sections(name, width, _title(head, rows))
         if head.plan["format"] in _RECORDS:
             return None
         if width < _MIN_WIDTH or not found or 2 * len(found) > len(rows):
             return None
-        followed = [n for n in found if n + 1 < len(rows) and _filled(rows[n + 1]) > 1]
+        followed = [n for n in found if n + 1 < len(rows) and count_filled(rows[n + 1]) > 1]
         if len(followed) < len(found) or (
             len(found) == 1 and found != [0] and not _title(head, rows)
         ):
             return None
-        labels = {_label(_heading(rows[n]) or "") for n in found}
+        labels = {_label(heading_of(rows[n]) or "") for n in found}
         label = labels.pop() if len(labels) == 1 else None
         return _Sections(label or _SECTION, width, _title(head, rows))
 
@@ -168,7 +178,7 @@ class _Sections:
         if not isinstance(piece, TableChunk):
             return piece
         for row in piece.rows:
-            heading = _heading(row)
+            heading = heading_of(row)
             if heading is None:
                 row[self.width : self.width] = [*[""] * (self.width - len(row)), self.current]
             else:
@@ -181,23 +191,6 @@ class _Sections:
         return labelled["value"].strip() if labelled and self.name != _SECTION else heading
 
 
-def _filled(row: Sequence[str]) -> int:
-    return sum(1 for cell in row if cell and not cell.isspace())
-
-
-def _heading(row: Sequence[str]) -> str | None:
-    """The text of a row that is a heading: its only cell, in words. A code is an incomplete row."""
-    if len(row) - row.count("") > 2 or _filled(row) != 1:
-        return None
-    text = next(cell for cell in row if cell and not cell.isspace()).strip()
-    if len(text) > _MAX_HEADING:
-        return None
-    words = _NUMBERED.sub("", text, count=1)
-    if any(map(str.isdigit, words)) or sum(map(str.isalpha, words)) < _MIN_LETTERS:
-        return None
-    return text
-
-
 def _label(heading: str) -> str | None:
     """`Brand` of `Brand: Acme`, if that is the name of a field."""
     found = _LABELLED.fullmatch(heading)
@@ -207,16 +200,16 @@ def _label(heading: str) -> str | None:
 def _title(head: TableHead, rows: Rows) -> str:
     """The title above the first header of a file that repeats its header below each title."""
     preamble, lines = head.detected.get("preamble") or (), head.detected.get("header_rows") or ()
-    if not preamble or not lines or not head.plan.get("repeats") or (rows and _heading(rows[0])):
+    if not preamble or not lines or not head.plan.get("repeats") or (rows and heading_of(rows[0])):
         return ""
     last = preamble[-1]
     text = last["text"].strip(" ,;|\t")
-    return text if last["line"] == lines[0] - 1 and _heading([text]) else ""
+    return text if last["line"] == lines[0] - 1 and heading_of([text]) else ""
 
 
 def _fields(name: str) -> frozenset[str]:
     """The fields that a column of this name is likely to fill."""
-    if not name.strip() or len(name) > _MAX_HEADING:
+    if not name.strip() or len(name) > MAX_LENGTH:
         return frozenset()
     found, _ = candidates(name)
     return frozenset(one.target for one in found if one.confidence >= _MIN_CONFIDENCE)
@@ -242,7 +235,7 @@ def _turned(
 
 def is_transposed(rows: Rows) -> bool:
     """Whether the first column contains the names of fields, and the first row does not."""
-    filled = [row for row in rows if _filled(row) > 1]
+    filled = [row for row in rows if count_filled(row) > 1]
     if not _MIN_FIELDS <= len(filled) <= _MAX_FIELDS:
         return False
     labels = [row[0] for row in filled]
@@ -264,10 +257,10 @@ def _transposed(pieces: Sequence[Piece]) -> Iterator[Piece]:
     assert isinstance(head, TableHead)
     assert isinstance(end, TableEnd)
     rows = [row for piece in pieces if isinstance(piece, TableChunk) for row in piece.rows]
-    rows = [row for row in rows if _filled(row) > 1]
+    rows = [row for row in rows if count_filled(row) > 1]
     width = max(map(len, rows))
     columns = list(zip(*([*row, *[""] * (width - len(row))] for row in rows), strict=True))
-    names, products = list(columns[0]), [list(one) for one in columns[1:] if _filled(one)]
+    names, products = list(columns[0]), [list(one) for one in columns[1:] if count_filled(one)]
     detected = dict(head.detected)
     if detected:
         told = "The table is transposed: each row was a field, each column a product"

@@ -34,6 +34,8 @@ class Research(Pipeline):
     columns: ClassVar[tuple[str, ...] | None] = COLUMNS
     meter: ClassVar[str | None] = "research"
     first_result_key: ClassVar[str | None] = FIRST_KEY
+    # The longest timeout of a source, and some seconds to store its answer.
+    item_timeouts_ms: ClassVar[Mapping[str, int]] = {"call": 310_000}
     phases: ClassVar[Mapping[str, str]] = {
         "validate": "validating",
         "call": "calling_sources",

@@ -93,7 +93,8 @@ async def _store(item: Item, ctx: Context) -> Outcome:
         Child(f"product:{rank:06}", _product_input(rank, one), "notify")
         for rank, one in enumerate(merged.products, 1)
     ]
-    document = {"products": len(merged.products), "kept": merged.kept, "leftOut": merged.left_out}
+    document = {"products": len(merged.products), "kept": merged.kept, "leftOut": merged.left_out,
+                "noRate": merged.no_rate}  # fmt: skip
     message = f"{len(merged.products)} products from {len(merged.kept)} sources"
     effects: list[Effect] = [
         NameRow([MERGED]),

@@ -26,6 +26,8 @@ REQUEST, OFFERS, MERGED = "request", "offers", "merged"
 KIND = "kind"
 PROGRESS = "research.progress"
 _AT_ONCE = 16
+# A source that is asked late has this much time, whatever is left of the request's.
+_LEAST_SECONDS = 60.0
 
 
 def reached(stage: str) -> int:
@@ -109,16 +111,27 @@ def for_each(work: Work) -> StageFunction:
 
 
 async def _guarded(work: Work, item: Item, ctx: Context) -> Outcome:
+    seconds = _seconds(item, ctx)
     try:
-        async with asyncio.timeout(ctx.item_timeout_ms / 1000):
+        async with asyncio.timeout(seconds):
             return await work(item, ctx)
     except TimeoutError:
-        error: Exception = Unavailable("API_TIMEOUT", f"No answer within {ctx.item_timeout_ms} ms")
+        error: Exception = Unavailable("API_TIMEOUT", f"No answer within {seconds:.0f} s")
     except Exception as found:
         if not isinstance(found, PenstockError):
             ctx.log.warning("item failed", row=item.row_no, error=repr(found))
         error = found
     return failure(item, error)
+
+
+def _seconds(item: Item, ctx: Context) -> float:
+    """How long an item may work: a source until the end of the time of the request, but for long
+    enough if it came late."""
+    most = ctx.item_timeout_ms / 1000
+    if item.input.get(KIND) not in ("source", "page"):
+        return most
+    left = SourceTask.of(item).deadline - time.time()
+    return min(most, max(left, _LEAST_SECONDS))
 
 
 def failure(item: Item, error: Exception) -> Outcome:

@@ -30,6 +30,7 @@ async def summary_of(job: Job, ctx: Context) -> dict[str, Any]:
             one["failed"] = dict(_NOT_TOLD)
         one["kept"] = merged.get("kept", {}).get(name, 0)
         one["leftOut"] = merged.get("leftOut", {}).get(name, {})
+        one["noRate"] = merged.get("noRate", {}).get(name, 0)
     answered = [one for one in sources.values() if one["calls"]]
     return {
         "requestId": request["requestId"],
@@ -45,8 +46,8 @@ async def summary_of(job: Job, ctx: Context) -> dict[str, Any]:
 
 def _empty() -> dict[str, Any]:
     return {
-        "found": 0, "kept": 0, "invalid": 0, "leftOut": {}, "calls": 0, "latencyMs": 0,
-        "costs": {}, "failed": None, "reused": False, "rawAnswers": [],
+        "found": 0, "kept": 0, "invalid": 0, "leftOut": {}, "noRate": 0, "calls": 0,
+        "latencyMs": 0, "costs": {}, "failed": None, "reused": False, "rawAnswers": [],
     }  # fmt: skip
 
 

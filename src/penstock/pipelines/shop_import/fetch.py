@@ -25,7 +25,7 @@ from penstock.pipelines.shop_import.again import soon_again
 from penstock.pipelines.shop_import.mapping import KIND
 from penstock.providers.registry import PROVIDERS
 
-_AT_ONCE = 8
+FETCHED_AT_ONCE = 8
 # The name of the item of the last page.
 LAST_PAGE = "page:last"
 PRODUCTS = "products"
@@ -59,7 +59,7 @@ async def fetch(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]
     connection = await ctx.port(Connections).open(job.org_id, job.config.connection_id)
     provider = provider_of(connection)
     work = partial(_fetch, provider=provider, connection=connection)
-    return await each(work, _AT_ONCE)(batch, ctx)
+    return await each(work, FETCHED_AT_ONCE)(batch, ctx)
 
 
 async def _fetch(

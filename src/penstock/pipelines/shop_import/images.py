@@ -39,7 +39,7 @@ from penstock.model.products import KnownPicture
 from penstock.pipelines.shop_import.again import soon_again
 from penstock.pipelines.shop_import.mapping import KIND
 
-_DOWNLOADS_AT_ONCE = 16
+DOWNLOADED_AT_ONCE = 16
 # More than there are children: some wait for the disk.
 _SHRUNK_AT_ONCE = 8
 _MAX_BYTES = 20 * 1024 * 1024
@@ -60,7 +60,7 @@ async def download(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | No
         return ()
     org_id = batch[0].job.org_id
     known = await ctx.port(PictureIndex).at_urls(org_id, [item.input["url"] for item in batch])
-    return await each(partial(_download, known=known), _DOWNLOADS_AT_ONCE)(batch, ctx)
+    return await each(partial(_download, known=known), DOWNLOADED_AT_ONCE)(batch, ctx)
 
 
 async def _download(item: Item, ctx: Context, known: Mapping[str, KnownPicture]) -> Outcome:
@@ -70,7 +70,7 @@ async def _download(item: Item, ctx: Context, known: Mapping[str, KnownPicture])
         told = {"blob": found.blob_key, "sha256": found.sha256, "size": found.size}
         return Advance(told, _cells(item, "reused"))
     try:
-        blob = await soon_again(lambda: _stored(url, item.job.config.provider, ctx), ctx)
+        blob = await soon_again(lambda: _stored(url, item.job.config, ctx), ctx)
     except PermanentError as error:
         return Fail(ItemError.of(error), _cells(item, "failed"))
     kept = KeepBlob(blob.key, "picture", _owner(url))
@@ -78,12 +78,13 @@ async def _download(item: Item, ctx: Context, known: Mapping[str, KnownPicture])
     return Advance(told, _cells(item, "downloaded"), effects=[kept])
 
 
-async def _stored(url: str, provider: str, ctx: Context) -> StoredBlob:
-    """Stream the picture into the blob store."""
+async def _stored(url: str, config: Any, ctx: Context) -> StoredBlob:
+    """Stream the picture into the blob store. Each shop has its own turns, also where many shops
+    have their pictures on one host: one whose pictures are refused does not delay the others."""
     fetcher = ctx.fetchers[FetchPurpose.PROVIDER]
     host = urlsplit(url).hostname or ""
     request = FetchRequest(url, headers=_HEADERS, limits=_LIMITS)
-    turn = ctx.calls(f"{provider or 'shop'} pictures", host)
+    turn = ctx.calls(f"{config.provider or 'shop'} pictures", f"{host} {config.connection_id}")
     async with turn, fetcher.stream(request) as answer:
         _require_picture(answer)
         blob = await ctx.blobs.put(_pieces(answer), _MAX_BYTES)

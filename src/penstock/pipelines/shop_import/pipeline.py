@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from penstock.catalog.products.grid import AMOUNTS
-from penstock.model.effects import Effect, FindMissing, SaveCursor
+from penstock.model.effects import Effect, FindMissing, SaveCursor, SetImportError
 from penstock.model.errors import PenstockError
 from penstock.model.held_rows import GTIN_HELD, PRICE_HELD
 from penstock.model.pipeline import (
@@ -24,11 +24,18 @@ from penstock.model.ports import Connections, Context, JobRows
 from penstock.model.states import ItemStatus
 from penstock.pipelines.shop_import.config import POLICY, ShopImportConfig
 from penstock.pipelines.shop_import.create import create, map_products
-from penstock.pipelines.shop_import.fetch import LAST_PAGE, fetch
-from penstock.pipelines.shop_import.images import download, make_thumbnails, upload
+from penstock.pipelines.shop_import.fetch import FETCHED_AT_ONCE, LAST_PAGE, fetch
+from penstock.pipelines.shop_import.images import (
+    DOWNLOADED_AT_ONCE,
+    download,
+    make_thumbnails,
+    upload,
+)
 from penstock.pipelines.shop_import.mapping import COLUMNS
 from penstock.pipelines.shop_import.summary import summary_of
 
+# Failed rows among which that of a page is looked for.
+_MOST_FAILURES = 100
 _SHOWN = {
     PRICE_HELD: "Price held",
     GTIN_HELD: "GTIN held",
@@ -49,6 +56,11 @@ class ShopImport(Pipeline):
         "download": "downloading_images",
         "upload": "uploading_images",
         "thumbnails": "thumbnails",
+    }
+
+    items_at_once: ClassVar[Mapping[str, int]] = {
+        "fetch": FETCHED_AT_ONCE,
+        "download": DOWNLOADED_AT_ONCE,
     }
 
     def stages(self, config: ShopImportConfig) -> tuple[Stage, ...]:
@@ -86,9 +98,11 @@ class ShopImport(Pipeline):
         """Only a list that was read to its end says what is missing and where to go on."""
         config: ShopImportConfig = job.config
         found, next_since = await _end_of_list(job, ctx)
+        effects: list[Effect] = [
+            SetImportError(config.connection_id, await _import_error(job, ctx, found))
+        ]
         if not found:
-            return ()
-        effects: list[Effect] = []
+            return effects
         if config.missing is not None:
             source = await _source(job, ctx)
             if source is not None:
@@ -117,6 +131,20 @@ async def _end_of_list(job: Job, ctx: Context) -> tuple[bool, datetime | None]:
     told = (await rows.documents(job.id, [row])).get(row) or {}
     since = told.get("nextSince")
     return True, None if since is None else datetime.fromisoformat(since)
+
+
+async def _import_error(job: Job, ctx: Context, found: bool) -> Mapping[str, Any] | None:
+    """Why the shop could not be read: its list not to the end, or none of the chosen products."""
+    counted = job.counters
+    others = sum(counted.get(one, 0) for one in ("done", "skipped", "not_found"))
+    if found if job.config.product_ids is None else others > 0:
+        return None
+    failures = await ctx.port(JobRows).failures(job.id, _MOST_FAILURES)
+    pages = [one for one in failures if (one.key or "").startswith("page:")]
+    # A product that the shop does not have says nothing about the connection.
+    for one in pages or (one for one in failures if one.code != "RESOURCE_NOT_FOUND"):
+        return {"code": one.code, "message": one.message}
+    return None
 
 
 async def _source(job: Job, ctx: Context) -> str | None:

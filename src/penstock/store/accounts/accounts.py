@@ -50,6 +50,33 @@ class Principal:
         return Scope(self.org_id, owner, self.role == "admin", self.user_id)
 
 
+@dataclass(frozen=True, slots=True)
+class OrgRow:
+    """An org. ``max_slices`` None is no cap; ``catalog_key``: the identifier by which
+    products of all sources are one; None: rows match inside their own source."""
+
+    id: int
+    name: str
+    plan: str
+    weight: int
+    max_slices: int | None
+    shared_jobs: bool
+    catalog_key: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class OrgUser:
+    """A user as its org knows it; `users.UserRow` has more."""
+
+    id: int
+    org_id: int
+    email: str
+    role: str
+    created_at: datetime
+    disabled_at: datetime | None
+
+
 _OF_USER = ("user_id", "org_id", "email", "role", "org", "plan", "shared_jobs")
 
 
@@ -76,11 +103,11 @@ async def principal_of(conn: Connection, key: str) -> Principal | None:
     return replace(found, role=role, writes=found.writes and "write" in row["scopes"])
 
 
-async def ensure_org(conn: Connection, name: str, plan: str | None = None) -> Any:
+async def ensure_org(conn: Connection, name: str, plan: str | None = None) -> OrgRow:
     """The org with that name, created if it is missing."""
-    row = await conn.fetchrow(_sql.find_org, name)
-    if row is not None:
-        return row
+    known = await _org_named(conn, name)
+    if known is not None:
+        return known
     chosen = plan or "standard"
     if chosen not in PLAN_WEIGHTS:
         raise BadInput(
@@ -92,61 +119,71 @@ async def ensure_org(conn: Connection, name: str, plan: str | None = None) -> An
             assert row is not None
             await conn.execute(_sql.add_org_time, row["id"])
     except asyncpg.UniqueViolationError:
-        return await conn.fetchrow(_sql.find_org, name)
+        return await find_org(conn, name)
     except asyncpg.CheckViolationError as error:
         raise BadInput(
             "INVALID_PARAMETERS",
             f"{name!r} cannot name an org: letters, digits, '.', '_' and '-', at most 63.",
         ) from error
-    return row
+    return OrgRow(**row)
 
 
-async def find_user(conn: Connection, email: str) -> Any:
+async def find_user(conn: Connection, email: str) -> OrgUser | None:
     """The user with that e-mail address, in any spelling; None if there is none."""
-    return await conn.fetchrow(_sql.find_user, fold_email(email))
+    row = await conn.fetchrow(_sql.find_user, fold_email(email))
+    return None if row is None else OrgUser(**row)
 
 
-async def add_user(conn: Connection, org_id: int, email: str, role: str) -> Any:
-    return await conn.fetchrow(_sql.add_user, org_id, fold_email(email), role)
+async def add_user(conn: Connection, org_id: int, email: str, role: str) -> OrgUser:
+    row = await conn.fetchrow(_sql.add_user, org_id, fold_email(email), role)
+    assert row is not None
+    return OrgUser(**row)
 
 
-async def ensure_user(conn: Connection, org_id: int, email: str, role: str) -> Any:
+async def ensure_user(conn: Connection, org_id: int, email: str, role: str) -> OrgUser:
     """The user with that e-mail address, created if missing; refused if the org or role differs."""
-    row = await find_user(conn, email)
-    if row is None:
+    user = await find_user(conn, email)
+    if user is None:
         return await add_user(conn, org_id, email, role)
-    if row["org_id"] != org_id or row["role"] != role:
+    if user.org_id != org_id or user.role != role:
         raise BadInput(
             "INVALID_PARAMETERS",
             f"User {email!r} exists already, in another org or with another role.",
         )
-    return row
+    return user
 
 
-async def list_orgs(conn: Connection) -> list[Any]:
-    return await conn.fetch(_sql.list_orgs)
+async def list_orgs(conn: Connection) -> list[OrgRow]:
+    return [OrgRow(**row) for row in await conn.fetch(_sql.list_orgs)]
 
 
 async def knows_org(conn: Connection, name: str) -> bool:
-    return await conn.fetchrow(_sql.find_org, name) is not None
+    return await _org_named(conn, name) is not None
 
 
-async def find_org(conn: Connection, name: str) -> Any:
-    row = await conn.fetchrow(_sql.find_org, name)
-    if row is None:
+async def find_org(conn: Connection, name: str) -> OrgRow:
+    org = await _org_named(conn, name)
+    if org is None:
         raise NotThere("RESOURCE_NOT_FOUND", f"There is no org named {name!r}.")
-    return row
+    return org
+
+
+async def _org_named(conn: Connection, name: str) -> OrgRow | None:
+    row = await conn.fetchrow(_sql.find_org, name)
+    return None if row is None else OrgRow(**row)
 
 
 async def change_org(
     conn: Connection, org_id: int, plan: str | None, max_slices: int | None,
     shared_jobs: bool | None, catalog_key: str | None = None,
-) -> Any:  # fmt: skip
+) -> OrgRow:  # fmt: skip
     """Change the given settings; 0 slices remove the cap."""
     weight = None if plan is None else PLAN_WEIGHTS[plan]
-    return await conn.fetchrow(
+    row = await conn.fetchrow(
         _sql.change_org, org_id, plan, weight, max_slices, shared_jobs, catalog_key
     )
+    assert row is not None
+    return OrgRow(**row)
 
 
 async def add_key(

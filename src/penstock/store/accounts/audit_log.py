@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
 
 from penstock.store.accounts.accounts import Principal
-from penstock.store.database import Connection, to_json
+from penstock.store.database import Connection, Json, to_json
 from penstock.store.queries import load
 
 _sql = load("audit_log")
@@ -32,13 +32,13 @@ class AuditEntry:
     action: str
     target: str
     ip: str | None = None
-    before: Any = None
-    after: Any = None
+    before: Json = None
+    after: Json = None
 
 
 async def audit(
     conn: Connection, org_id: int | None, user_id: int | None, action: str, target: str, *,
-    ip: str | None = None, before: Any = None, after: Any = None,
+    ip: str | None = None, before: Json = None, after: Json = None,
 ) -> None:  # fmt: skip
     """Record a change in the transaction that makes it."""
     await audit_all(conn, [AuditEntry(org_id, user_id, action, target, ip, before, after)])
@@ -54,8 +54,25 @@ async def audit_all(conn: Connection, entries: Sequence[AuditEntry]) -> None:
         await conn.execute(_jobs.add_audits, *zip(*rows, strict=True))
 
 
-def _json(value: Any) -> str | None:
+def _json(value: Json) -> str | None:
     return None if value is None else to_json(value)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """A recorded change. ``before`` and ``after`` are JSON."""
+
+    id: int
+    org_id: int | None
+    org: str | None
+    user_id: int | None
+    email: str | None
+    action: str
+    target: str
+    ip: str | None
+    before: str | None
+    after: str | None
+    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +85,9 @@ class AuditFilter:
     target: str | None = None
 
 
-async def list_entries(conn: Connection, wanted: AuditFilter, before: int, limit: int) -> list[Any]:
+async def list_entries(
+    conn: Connection, wanted: AuditFilter, before: int, limit: int
+) -> list[AuditRow]:
     """Newest first. Uses the index of the most selective condition and filters by the others."""
     if wanted.target is not None:
         statement = _sql.of_target
@@ -80,9 +99,10 @@ async def list_entries(conn: Connection, wanted: AuditFilter, before: int, limit
         statement = _sql.of_org
     else:
         statement = _sql.of_all
-    return await conn.fetch(
+    rows = await conn.fetch(
         statement, before, wanted.org_id, wanted.user_id, wanted.action, wanted.target, limit
     )
+    return [AuditRow(**row) for row in rows]
 
 
 async def drop_old(conn: Connection, days: float, chunk: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
 from uuid import UUID
 
 from penstock.model.ids import new_id
@@ -27,6 +27,27 @@ class KnownPassword:
 class Lifetime:
     idle_seconds: float
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """An open session of a browser, without the hash of its token."""
+
+    id: UUID
+    org_id: int
+    user_id: int
+    email: str
+    ip: str | None
+    agent: str
+    created_at: datetime
+    seen_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SessionUser:
+    user_id: int
+    org_id: int
 
 
 async def holder_of(conn: Connection, token: str, idle_seconds: float | None) -> Principal | None:
@@ -55,13 +76,15 @@ async def add_session(
 
 async def list_sessions(
     conn: Connection, before: UUID | None, user_id: int | None, limit: int
-) -> list[Any]:
-    return await conn.fetch(_sql.open_sessions, before, user_id, limit)
+) -> list[SessionRow]:
+    rows = await conn.fetch(_sql.open_sessions, before, user_id, limit)
+    return [SessionRow(**row) for row in rows]
 
 
-async def end_session(conn: Connection, session_id: UUID) -> Any:
+async def end_session(conn: Connection, session_id: UUID) -> SessionUser | None:
     """Answers the user of the ended session; None if there is none in this scope."""
-    return await conn.fetchrow(_sql.drop_session, session_id)
+    row = await conn.fetchrow(_sql.drop_session, session_id)
+    return None if row is None else SessionUser(**row)
 
 
 async def end_sessions_of(conn: Connection, user_id: int, but: UUID | None = None) -> None:

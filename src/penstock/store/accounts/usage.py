@@ -31,7 +31,7 @@ async def require_room(conn: Connection, org_id: int, length: int, quota: Quota)
     if row["uploads"] >= MOST_OPEN_UPLOADS:
         raise BadInput(
             QUOTA,
-            f"There are {MOST_OPEN_UPLOADS} of your uploads are not whole. Finish or delete some"
+            f"{MOST_OPEN_UPLOADS} of your uploads are not complete. Finish or delete some"
             " of them, or wait until they expire.",
         )
     used = (await get(conn, org_id)).file_bytes + row["bytes"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from datetime import datetime
 
 from penstock.model.text.emails import fold_email
 from penstock.store.database import Connection
@@ -11,15 +12,31 @@ from penstock.store.queries import load
 _sql = load("users")
 
 
-async def get(conn: Connection, user_id: int) -> Any:
-    return await conn.fetchrow(_sql.get_user, user_id)
+@dataclass(frozen=True, slots=True)
+class UserRow:
+    """A user with the name of its org. Without a password the user has keys only."""
+
+    id: int
+    org_id: int
+    email: str
+    role: str
+    org: str
+    created_at: datetime
+    disabled_at: datetime | None
+    password_changed_at: datetime | None
+
+
+async def get(conn: Connection, user_id: int) -> UserRow | None:
+    row = await conn.fetchrow(_sql.get_user, user_id)
+    return None if row is None else UserRow(**row)
 
 
 async def list_users(
     conn: Connection, after: int, org: str | None, email: str | None, limit: int
-) -> list[Any]:
+) -> list[UserRow]:
     folded = None if email is None else fold_email(email)
-    return await conn.fetch(_sql.list_users, after, org, folded, limit)
+    rows = await conn.fetch(_sql.list_users, after, org, folded, limit)
+    return [UserRow(**row) for row in rows]
 
 
 async def set_role(conn: Connection, user_id: int, role: str) -> None:

@@ -10,10 +10,20 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from typing import Any
+from datetime import datetime
 from uuid import UUID
 
+from penstock.store.catalog.product_order import FAR_AHEAD as FAR_AHEAD
+from penstock.store.catalog.product_order import FIRST_ID as FIRST_ID
+from penstock.store.catalog.product_order import LAST_ID as LAST_ID
+from penstock.store.catalog.product_order import (
+    LONG_AGO,
+    NEWEST_FIRST,
+    Sort,
+    WalkedProduct,
+    sorted_walk,
+)
+from penstock.store.catalog.product_order import ProductCursor as ProductCursor
 from penstock.store.database import Connection
 from penstock.store.queries import load
 
@@ -28,8 +38,6 @@ MOST_BY_NAME = 100
 _LAST_CHARACTER = "\U0010ffff"
 # GTINs are stored with 14 digits, but written with 8, 12 or 13.
 _LEADING_ZEROS = (0, 1, 2, 6)
-FIRST_ID, LAST_ID = UUID(int=0), UUID(int=2**128 - 1)
-LONG_AGO, FAR_AHEAD = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,45 +54,93 @@ class ProductFilter:
     updated_after: datetime | None = None
     updated_before: datetime | None = None
     job_id: UUID | None = None
+    # Whatever the case of its letters.
+    brand: str | None = None
+    # With the categories below it.
+    category: str | None = None
+    # Has fields that a person edited.
+    edited: bool | None = None
+    # Has an accepted link to a product of another source.
+    linked: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class ProductCursor:
-    """A cursor: the number of matches by name so far, and the last product of the walk."""
+class ProductRow:
+    """A product. ``price`` is JSON; ``stock`` is the status of its availability."""
 
-    named: int = 0
-    moment: datetime = FAR_AHEAD
-    id: UUID | None = None
+    id: UUID
+    org_id: int
+    source: str
+    source_id: str
+    sku: str | None
+    gtin: str | None
+    published: bool
+    version: int
+    job_id: UUID
+    row_no: int
+    created_at: datetime
+    updated_at: datetime
+    title: str | None
+    brand: str | None
+    category: str | None
+    price: str | None
+    stock: str | None
+    image: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedProduct(ProductRow):
+    """A product of a list; ``place`` is its number among those that were looked at."""
+
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProductDetails(ProductRow):
+    """``data`` and ``lineage`` are JSON; imports do not change ``kept_fields``."""
+
+    data: str
+    lineage: str
+    kept_fields: Sequence[str] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    rows: Sequence[Any]
+    rows: Sequence[ListedProduct]
     next: ProductCursor | None
 
 
-async def page(conn: Connection, wanted: ProductFilter, place: ProductCursor, size: int) -> Page:
-    """Up to ``size`` products, fewer if the time is up; ``next`` is None at the end."""
+async def page(
+    conn: Connection, wanted: ProductFilter, place: ProductCursor, size: int,
+    sort: Sort = NEWEST_FIRST,
+) -> Page:  # fmt: skip
+    """Up to ``size`` products, fewer if the time is up; ``next`` is None at the end. In another
+    order than the usual one, matches by name do not come first."""
     deadline = time.monotonic() + _PATIENCE_S
-    rows: list[Any] = []
-    named = await _by_name(conn, wanted) if wanted.q else []
+    rows: list[ListedProduct] = []
+    named = await _by_name(conn, wanted) if wanted.q and sort == NEWEST_FIRST else []
+    # The usual order has an index for the products of a job.
+    job_id = None if sort == NEWEST_FIRST else wanted.job_id
     if place.named < len(named):
         ids = named[place.named :]
         rows = await _listed(conn, replace(wanted, q=""), ids, size)
         if len(rows) == size:
-            return Page(rows, replace(place, named=place.named + rows[-1]["place"]))
+            return Page(rows, replace(place, named=place.named + rows[-1].place))
     place = replace(place, named=len(named))
     window = max(_FIRST_WINDOW, size)
     while True:
-        looked = await _walk(conn, wanted, place, window)
-        ids = [row["id"] for row in looked]
-        found = await _listed(conn, wanted, ids, size - len(rows), leave_out=named)
+        if sort == NEWEST_FIRST:
+            looked = await walk(conn, wanted, place, window)
+        else:
+            looked = await sorted_walk(conn, wanted.org_id, place, window, sort)
+        ids = [row.id for row in looked]
+        found = await _listed(conn, wanted, ids, size - len(rows), leave_out=named, job_id=job_id)
         rows += found
         if len(rows) == size:
-            return Page(rows, _after(place, looked[found[-1]["place"] - 1]))
+            return Page(rows, after_product(place, looked[found[-1].place - 1]))
         if len(looked) < window:
             return Page(rows, None)
-        place = _after(place, looked[-1])
+        place = after_product(place, looked[-1])
         if time.monotonic() > deadline:
             return Page(rows, place)
         window = min(window * 2, _WIDEST_WINDOW)
@@ -105,9 +161,9 @@ async def _by_name(conn: Connection, wanted: ProductFilter) -> list[UUID]:
     return list(found)[:MOST_BY_NAME]
 
 
-async def _walk(
+async def walk(
     conn: Connection, wanted: ProductFilter, place: ProductCursor, most: int
-) -> list[Any]:
+) -> list[WalkedProduct]:
     """The next products in the order of the most selective index."""
     after = place.id
     for name, statement in (
@@ -115,34 +171,45 @@ async def _walk(
         (wanted.gtin, _sql.products_by_gtin),
     ):
         if name is not None:
-            return await conn.fetch(statement, wanted.org_id, name, after or FIRST_ID, name, most)
+            rows = await conn.fetch(statement, wanted.org_id, name, after or FIRST_ID, name, most)
+            return [WalkedProduct(row["id"]) for row in rows]
     if wanted.job_id is not None:
-        return await conn.fetch(_sql.products_of_job, wanted.job_id, after or FIRST_ID, most)
+        rows = await conn.fetch(_sql.products_of_job, wanted.job_id, after or FIRST_ID, most)
+        return [WalkedProduct(row["id"]) for row in rows]
     moment = min(place.moment, wanted.updated_before or FAR_AHEAD)
     # Exclusive: no id sorts before the first.
     before = after or FIRST_ID
-    return await conn.fetch(
+    rows = await conn.fetch(
         _sql.newest_products, wanted.org_id, moment, before, wanted.updated_after or LONG_AGO, most
     )
+    return [WalkedProduct(*row) for row in rows]
 
 
-def _after(place: ProductCursor, row: Any) -> ProductCursor:
-    return replace(place, moment=row.get("updated_at", place.moment), id=row["id"])
+def after_product(place: ProductCursor, last: WalkedProduct) -> ProductCursor:
+    """The cursor after the last product of a walk from ``place``."""
+    key = place.key if last.key is None else last.key
+    return replace(place, moment=last.updated_at or place.moment, id=last.id, key=key)
 
 
 async def _listed(
     conn: Connection, wanted: ProductFilter, ids: Sequence[UUID], most: int,
-    leave_out: Sequence[UUID] = (),
-) -> list[Any]:  # fmt: skip
+    leave_out: Sequence[UUID] = (), job_id: UUID | None = None,
+) -> list[ListedProduct]:  # fmt: skip
     if leave_out:
         known = set(leave_out)
         # Placeholder for products that do not match, so that positions stay the same.
         ids = [FIRST_ID if one in known else one for one in ids]
-    words = [f"%{_plain(word)}%" for word in wanted.q.split()]
-    return await conn.fetch(
+    rows = await conn.fetch(
         _sql.listed_products, list(ids), wanted.org_id, wanted.source, wanted.published, wanted.sku,
-        wanted.gtin, wanted.updated_after, wanted.updated_before, words or None, most,
+        wanted.gtin, wanted.updated_after, wanted.updated_before, like_words(wanted.q), most,
+        wanted.brand, wanted.category, wanted.edited, wanted.linked, job_id,
     )  # fmt: skip
+    return [ListedProduct(**row) for row in rows]
+
+
+def like_words(q: str) -> list[str] | None:
+    """Patterns for the words of a search; None without words."""
+    return [f"%{_plain(word)}%" for word in q.split()] or None
 
 
 def _plain(word: str) -> str:
@@ -150,21 +217,41 @@ def _plain(word: str) -> str:
     return word.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
 
 
-async def get(conn: Connection, product_id: UUID) -> Any:
-    return await conn.fetchrow(_sql.get_product, product_id)
+async def get(conn: Connection, product_id: UUID) -> ProductDetails | None:
+    row = await conn.fetchrow(_sql.get_product, product_id)
+    return None if row is None else ProductDetails(**row)
+
+
+@dataclass(frozen=True, slots=True)
+class ProductChange:
+    """A change of a product by a job, or by an edit: then ``job_id`` is the edit's. ``before`` and
+    ``after`` are whole rows as JSON; None: there was none, or it is no longer known. ``undoes`` is
+    the edit that this one sets back."""
+
+    job_id: UUID
+    job_name: str | None
+    row_no: int
+    version: int
+    changed_at: datetime
+    undone_at: datetime | None
+    before: str | None
+    after: str | None
+    edit_id: UUID | None
+    undoes: UUID | None
+    edited_by: str | None
 
 
 async def history(
     conn: Connection, product_id: UUID, before: tuple[datetime, UUID] | None, most: int
-) -> tuple[list[Any], bool]:
-    """Changes of a product by jobs, newest first, also of a deleted product; and whether there may
+) -> tuple[list[ProductChange], bool]:
+    """Changes of a product, newest first, also of a deleted product; and whether there may
     be more. Fewer than ``most`` if the documents are large."""
     place, size = before or (FAR_AHEAD, FIRST_ID), 0
-    found: list[Any] = []
+    found: list[ProductChange] = []
     while size < EXPORT_BYTES:
         ask = min(_CHANGES_AT_ONCE, most + 1 - len(found))
         rows = await conn.fetch(_sql.product_history, product_id, *place, ask)
-        found += rows
+        found += [ProductChange(**row) for row in rows]
         if len(rows) < ask or len(found) > most:
             return found[:most], len(found) > most
         size += sum(len(row["before"] or "") + len(row["after"] or "") for row in rows)
@@ -172,33 +259,34 @@ async def history(
     return found, True
 
 
+@dataclass(frozen=True, slots=True)
+class ExportCursor:
+    """Where an export goes on: after a product of a source, or after an id."""
+
+    source: str = ""
+    source_id: str = ""
+    id: UUID | None = None
+
+
 async def next_ids(
-    conn: Connection, wanted: ProductFilter, after: Any, most: int
-) -> tuple[list[UUID], Any | None]:
+    conn: Connection, wanted: ProductFilter, after: ExportCursor | None, most: int
+) -> tuple[list[UUID], ExportCursor | None]:
     """The matching products among the next ``most``, and where to continue (first: None). The order
     does not change when products change, so that a long export misses nothing."""
     if wanted.sku is None and wanted.gtin is None and wanted.job_id is None:
-        source, source_id = (wanted.source or "", "") if after is None else after
-        looked = await conn.fetch(
-            _sql.products_in_order, wanted.org_id, source, source_id, wanted.source, most
-        )
+        place = after or ExportCursor(wanted.source or "")
+        rows = await conn.fetch(
+            _sql.products_in_order, wanted.org_id, place.source, place.source_id, wanted.source,
+            most,
+        )  # fmt: skip
+        looked = [row["id"] for row in rows]
+        last = ExportCursor(rows[-1]["source"], rows[-1]["source_id"]) if rows else None
     else:
-        looked = await _walk(conn, wanted, ProductCursor(id=after), most)
-    found = await _listed(conn, wanted, [row["id"] for row in looked], most)
-    ids = [row["id"] for row in found]
-    if len(looked) < most:
-        return ids, None
-    last = looked[-1]
-    return ids, (last["source"], last["source_id"]) if "source" in last else last["id"]
-
-
-async def whole(conn: Connection, ids: Sequence[UUID]) -> tuple[list[Any], Sequence[UUID]]:
-    """The documents of the first products, as many as fit into `EXPORT_BYTES`, and the other
-    ids."""
-    rows = await conn.fetch(_sql.whole_products, list(ids), EXPORT_BYTES)
-    # Products deleted meanwhile are in neither.
-    last = ids.index(rows[-1]["id"]) + 1 if rows else len(ids)
-    return rows, ids[last:]
+        start = ProductCursor(id=None if after is None else after.id)
+        looked = [row.id for row in await walk(conn, wanted, start, most)]
+        last = ExportCursor(id=looked[-1]) if looked else None
+    found = await _listed(conn, wanted, looked, most)
+    return [row.id for row in found], last if len(looked) == most else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,11 +295,16 @@ class ProductDocument:
 
     id: UUID
     data: str
+    published: bool
+    updated_at: datetime
 
 
 async def documents(
     conn: Connection, ids: Sequence[UUID]
 ) -> tuple[list[ProductDocument], Sequence[UUID]]:
-    """The same as `whole`, with the documents alone."""
-    rows, left = await whole(conn, ids)
-    return [ProductDocument(row["id"], row["data"]) for row in rows], left
+    """The documents of the first products, as many as fit into `EXPORT_BYTES`, and the other
+    ids."""
+    rows = await conn.fetch(_sql.whole_products, list(ids), EXPORT_BYTES)
+    # Products deleted meanwhile are in neither.
+    last = ids.index(rows[-1]["id"]) + 1 if rows else len(ids)
+    return [ProductDocument(**row) for row in rows], ids[last:]

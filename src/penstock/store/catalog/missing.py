@@ -4,7 +4,7 @@ the job, and unpublished on request."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 from uuid import UUID
 
 from penstock.model.effects import MAX_NAME_LENGTH
@@ -59,8 +59,21 @@ async def counts(conn: Connection, job_id: UUID) -> tuple[int, int]:
     return row["missing"], row["unpublished"]
 
 
-async def some(conn: Connection, job_id: UUID, after: str, most: int) -> list[Any]:
-    return await conn.fetch(_sql.list_missing, job_id, after, most)
+@dataclass(frozen=True, slots=True)
+class MissingProduct:
+    """A product of the source that the file of the job does not contain."""
+
+    source_id: str
+    product_id: UUID
+    sku: str | None
+    gtin: str | None
+    title: str | None
+    unpublished: bool
+
+
+async def some(conn: Connection, job_id: UUID, after: str, most: int) -> list[MissingProduct]:
+    rows = await conn.fetch(_sql.list_missing, job_id, after, most)
+    return [MissingProduct(**row) for row in rows]
 
 
 async def unnamed_rows(conn: Connection, job_id: UUID, total: int) -> int:

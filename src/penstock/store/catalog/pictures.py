@@ -56,6 +56,26 @@ def _picture(row: Any) -> KnownPicture:
     )  # fmt: skip
 
 
+# References of a picture to blobs: kinds, with the hash of its URL as their owner.
+_KINDS = ("picture", "thumbnail")
+FIRST = (0, "")
+
+
+async def drop_unused(
+    conn: Connection, after: tuple[int, str], hours: float, most: int
+) -> tuple[int, tuple[int, str] | None]:
+    """Delete pictures that no product has used for so long, of the next ``most`` ones. Returns how
+    many, and where to continue; None: that was the last."""
+    rows = await conn.fetch(_sql.unused_pictures, *after, most, hours)
+    unused = [row for row in rows if row["unused"]]
+    dropped = 0
+    if unused:
+        orgs, hashes = [row["org_id"] for row in unused], [row["url_hash"] for row in unused]
+        dropped = await conn.fetchval(_sql.drop_pictures, orgs, hashes, _KINDS)
+    last = (rows[-1]["org_id"], rows[-1]["url_hash"]) if len(rows) == most else None
+    return dropped, last
+
+
 class StoredPictures:
     """Implements `model.ports.PictureIndex`."""
 

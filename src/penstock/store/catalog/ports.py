@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import date, datetime
 from typing import Any
 from uuid import UUID
@@ -46,6 +48,7 @@ class StoredProducts:
             for row in rows:
                 values = {**dict(row), "data": from_json(row["data"])}
                 catalog_key = values.pop("catalog_key")
+                values["kept"] = tuple(row["kept"] or ())
                 found[row["id"]] = KnownProduct(**values)
         return FoundProducts(list(found.values()), catalog_key)
 
@@ -70,7 +73,37 @@ class StoredProducts:
         async with self._db.acquire() as conn:
             count, unpublished = await missing.counts(conn, job_id)
             first = await missing.some(conn, job_id, "", most)
-        return MissingProducts(count, unpublished, [dict(row) for row in first])
+        return MissingProducts(count, unpublished, [asdict(one) for one in first])
+
+
+class _Adding:
+    """Adds the tallies of windows, in the order of their rows."""
+
+    def __init__(self) -> None:
+        self._states: Counter[str] = Counter()
+        self._linked = 0
+        self._problems: dict[tuple[str, str], dict[str, Any]] = {}
+
+    def add(self, states: Sequence[Any], problems: Sequence[Any]) -> None:
+        for row in states:
+            self._states[row["state"]] += row["rows"]
+            self._linked += row["linked"]
+        for row in problems:
+            example = {"rowNo": row["first_row"], "value": row["value"]}
+            known = self._problems.setdefault(
+                (row["place"] or "", row["code"]),
+                {"code": row["code"], "severity": row["severity"], "count": 0,
+                 "message": row["message"], "example": example},
+            )  # fmt: skip
+            known["count"] += row["rows"]
+
+    def result(self) -> Tally:
+        by_column: dict[str, list[dict[str, Any]]] = {}
+        for (column, _), one in self._problems.items():
+            by_column.setdefault(column, []).append(one)
+        for found in by_column.values():
+            found.sort(key=lambda one: -one["count"])
+        return Tally(dict(self._states), by_column, self._linked)
 
 
 class StoredJobRows:
@@ -106,33 +139,25 @@ class StoredJobRows:
         return {row["row_no"]: from_json(row["normalized"]) for row in found}
 
     async def tally(self, job_id: UUID) -> Tally:
-        """In ranges, so that no statement takes long over a large job."""
-        states: Counter[str] = Counter()
-        linked = 0
-        problems: dict[tuple[str, str], dict[str, Any]] = {}
+        """In windows, so that no statement takes long over a large job; two at a time."""
         async with self._db.acquire() as conn:
             total = int(await conn.fetchval(_sql.last_row, job_id) or 0)
-        for start in range(0, total, _TALLIED_AT_ONCE):
-            async with self._db.acquire() as conn:
-                end = start + _TALLIED_AT_ONCE
-                for row in await conn.fetch(_sql.tally_states, job_id, start, end):
-                    states[row["state"]] += row["rows"]
-                    linked += row["linked"]
-                for row in await conn.fetch(_sql.tally_problems, job_id, start, end):
-                    place = (row["place"] or "", row["code"])
-                    example = {"rowNo": row["first_row"], "value": row["value"]}
-                    known = problems.setdefault(
-                        place,
-                        {"code": row["code"], "severity": row["severity"], "count": 0,
-                         "message": row["message"], "example": example},
-                    )  # fmt: skip
-                    known["count"] += row["rows"]
-        by_column: dict[str, list[dict[str, Any]]] = {}
-        for (column, _), one in problems.items():
-            by_column.setdefault(column, []).append(one)
-        for found in by_column.values():
-            found.sort(key=lambda one: -one["count"])
-        return Tally(dict(states), by_column, linked)
+        adding = _Adding()
+        for start in range(0, total, 2 * _TALLIED_AT_ONCE):
+            windows = (start, start + _TALLIED_AT_ONCE)
+            for states, problems in await asyncio.gather(
+                *(self._tally_window(job_id, one) for one in windows if one < total)
+            ):
+                adding.add(states, problems)
+        return adding.result()
+
+    async def _tally_window(self, job_id: UUID, start: int) -> tuple[Sequence[Any], Sequence[Any]]:
+        end = start + _TALLIED_AT_ONCE
+        async with self._db.acquire() as conn:
+            return (
+                await conn.fetch(_sql.tally_states, job_id, start, end),
+                await conn.fetch(_sql.tally_problems, job_id, start, end),
+            )
 
     async def group_counters(self, job_id: UUID, most: int) -> Mapping[str, Mapping[str, int]]:
         counted: dict[str, dict[str, int]] = {}

@@ -7,14 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from penstock.model.products import LinkCandidate
+from penstock.model.products import LinkCandidate, ProductName
+from penstock.store.catalog.product_links import decided_with
 from penstock.store.database import Connection
+from penstock.store.jobs.edits import StoredEdit
 from penstock.store.jobs.result_cache import own_keys
 from penstock.store.queries import load
 
 _sql = load("products")
-# More than are shown, since one of them may be the row's own product.
-_LINKS_OF_EACH = 8
+# More than are shown, since some of them may be decided, or be the row's own product.
+_LINKS_OF_EACH = 16
 
 
 async def rows_beside(
@@ -45,7 +47,12 @@ async def find_links(
     rows = await conn.fetch(
         _sql.find_links, org_id, source, list(set(gtins)), list(set(makers)), _LINKS_OF_EACH
     )
-    return [LinkCandidate(**row) for row in rows]
+    names = [ProductName(row["source"], row["source_id"]) for row in rows]
+    decided = await decided_with(conn, org_id, names)
+    return [
+        LinkCandidate(**row, decided=decided.get(name, frozenset()))
+        for row, name in zip(rows, names, strict=True)
+    ]
 
 
 @dataclass(slots=True)
@@ -70,6 +77,26 @@ async def undo_some(
     if not dry_run:
         await conn.execute(_sql.lock_undo, str(job_id))
     changes = await conn.fetch(_sql.changes_to_undo, job_id, after, most)
+    return await _take_back(conn, job_id, changes, dry_run=dry_run)
+
+
+async def undo_of_edit(
+    conn: Connection, job_id: UUID, edit: StoredEdit, after: UUID, most: int
+) -> tuple[Undone, UUID | None]:
+    """Restore products that the job first changed by rows of an edit, among the next ``most``
+    products of the job. Products that were changed since stay. Answers the product to continue
+    after; None at the end."""
+    await conn.execute(_sql.lock_undo, str(job_id))
+    walked = await conn.fetch(_sql.walk_changes, job_id, after, most, edit.created_at)
+    new = [row["product_id"] for row in walked if row["is_new"]]
+    changes = await conn.fetch(_sql.changes_of_edit, job_id, new, edit.id) if new else []
+    undone = await _take_back(conn, job_id, changes)
+    return undone, walked[-1]["product_id"] if len(walked) == most else None
+
+
+async def _take_back(
+    conn: Connection, job_id: UUID, changes: Sequence[Any], *, dry_run: bool = False
+) -> Undone:
     ids = [change["product_id"] for change in changes]
     found = await conn.fetch(_sql.look_at_changed if dry_run else _sql.lock_changed, ids)
     now = {row["id"]: row for row in found}

@@ -69,7 +69,7 @@ async def expire_pages(
         [url_hash(one.url) for one in pages],
     )  # fmt: skip
     if rows:
-        await postings.expire(conn, org_id, [row["id"] for row in rows])
+        await postings.expire(conn, org_id, job_id, [row["id"] for row in rows])
 
 
 async def save_extraction(conn: Connection, org_id: int, found: KeepExtraction) -> None:
@@ -156,6 +156,12 @@ async def blob_of_version(conn: Connection, page_id: UUID, version: int) -> str 
     """The key of the blob that holds the raw page."""
     key: str | None = await conn.fetchval(_sql.blob_of_version, page_id, version)
     return key
+
+
+async def delete(conn: Connection, page_id: UUID) -> bool:
+    """Delete a page with its versions, what they keep in blobs, and its job posting."""
+    await conn.execute(_sql.release_blobs, page_id, RAW_PAGE)
+    return bool(await conn.fetch(_sql.delete_page, page_id))
 
 
 class StoredPages:

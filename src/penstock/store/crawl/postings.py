@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
 from uuid import UUID
@@ -58,8 +58,53 @@ def _day(text: Any) -> date | None:
         return None
 
 
-async def expire(conn: Connection, org_id: int, page_ids: Sequence[UUID]) -> None:
-    await conn.execute(_sql.expire_postings, org_id, list(page_ids))
+async def expire(conn: Connection, org_id: int, job_id: UUID, page_ids: Sequence[UUID]) -> None:
+    await conn.execute(_sql.expire_postings, org_id, list(page_ids), job_id)
+
+
+@dataclass(slots=True)
+class UndonePostings:
+    """What an undo did to postings; ``last`` is the last one that was looked at."""
+
+    restored: int = 0
+    deleted: int = 0
+    refused: list[dict[str, Any]] = field(default_factory=list)
+    looked_at: int = 0
+    last: UUID | None = None
+
+
+async def undo_some(
+    conn: Connection, job_id: UUID, after: UUID, most: int, *, dry_run: bool = False
+) -> UndonePostings:
+    """Restore the next postings of a job that were not changed since. ``dry_run``: only report what
+    would be restored."""
+    changes = await conn.fetch(_sql.postings_to_undo, job_id, after, most)
+    ids = [change["posting_id"] for change in changes]
+    rows = await conn.fetch(_sql.look_at_postings if dry_run else _sql.lock_postings, ids)
+    now = {row["id"]: row["version"] for row in rows}
+    undone = UndonePostings(looked_at=len(ids), last=ids[-1] if ids else None)
+    restored: list[UUID] = []
+    made: list[UUID] = []
+    for change in changes:
+        version = now.get(change["posting_id"])
+        if version != change["version"]:
+            reason = "It was deleted since." if version is None else "It was changed since."
+            undone.refused.append({
+                "postingId": str(change["posting_id"]), "rowNo": change["row_no"],
+                "reason": reason,
+            })  # fmt: skip
+        else:
+            (made if change["made"] else restored).append(change["posting_id"])
+    undone.restored, undone.deleted = len(restored), len(made)
+    if (restored or made) and not dry_run:
+        await conn.execute(_sql.restore_postings, job_id, restored)
+        await conn.execute(_sql.delete_postings, made)
+        await conn.execute(_sql.mark_postings_undone, job_id, [*restored, *made])
+    return undone
+
+
+async def delete(conn: Connection, posting_id: UUID) -> bool:
+    return bool(await conn.fetch(_sql.delete_postings, [posting_id]))
 
 
 async def list_postings(

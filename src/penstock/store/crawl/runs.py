@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from penstock.model.states import shown_state
 from penstock.store.database import Connection
 from penstock.store.jobs import jobs
+from penstock.store.jobs.job_rows import JobRow
 from penstock.store.jobs.jobs import Listed
 from penstock.store.queries import load
 
@@ -56,7 +56,7 @@ class CompanyCount:
 
 async def get_run(conn: Connection, run_id: UUID) -> RunRow | None:
     job = await jobs.get_job(conn, run_id)
-    return None if job is None or job["pipeline"] != PIPELINE else _run(job)
+    return None if job is None or job.pipeline != PIPELINE else _run(job)
 
 
 async def list_runs(
@@ -67,13 +67,13 @@ async def list_runs(
     return [_run(row) for row in rows], more
 
 
-def _run(job: Any) -> RunRow:
+def _run(job: JobRow) -> RunRow:
     return RunRow(
-        job["id"], job["name"],
-        shown_state(job["state"], paused=job["paused"], delayed=job["delayed"]), job["config"],
-        job["summary"], job["last_error"], job["owner"], job["org"], job["percent"],
-        job["pending"] + job["processing"], job["done"], job["skipped"], job["not_found"],
-        job["error"], job["created_at"], job["started_at"], job["finished_at"],
+        job.id, job.name,
+        shown_state(job.state, paused=job.paused, delayed=job.delayed), job.config,
+        job.summary, job.last_error, job.owner, job.org, job.percent,
+        job.pending + job.processing, job.done, job.skipped, job.not_found,
+        job.error, job.created_at, job.started_at, job.finished_at,
     )  # fmt: skip
 
 

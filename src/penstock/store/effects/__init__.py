@@ -6,7 +6,7 @@ A new effect is a class in `model/effects.py`, a module here and a line in `WRIT
 from __future__ import annotations
 
 from penstock.store.effects.blobs import BlobReferences
-from penstock.store.effects.cursors import Cursors
+from penstock.store.effects.cursors import Cursors, ImportErrors
 from penstock.store.effects.deliveries import Deliveries
 from penstock.store.effects.events import Events
 from penstock.store.effects.group_counters import GroupCounters
@@ -35,5 +35,6 @@ WRITERS = (
     NotificationNotes(),
     MissingProducts(),
     Cursors(),
+    ImportErrors(),
     *(Pages(), ExpiredPages(), Extractions(), Postings(), Robots()),
 )

@@ -13,18 +13,20 @@ from penstock.model.ids import new_ids
 from penstock.store.copy_format import (
     bool_field,
     copy_rows,
+    float8_field,
     int4_field,
     int8_field,
     json_field,
     jsonb_field,
     text_field,
+    texts_field,
     uuid_field,
 )
 from penstock.store.database import Connection
 
 _PRODUCT = (
     "id", "org_id", "source", "source_id", "sku", "gtin", "data", "lineage", "job_id", "row_no",
-    "published",
+    "published", "title_key", "price_key", "maker", "words",
 )  # fmt: skip
 _CHANGE = ("job_id", "product_id", "org_id", "row_no", "version")
 
@@ -53,6 +55,8 @@ class NewProducts(EffectWriter):
                 product_id, org, text_field(source), text_field(one.source_id),
                 text_field(one.sku), text_field(one.gtin), jsonb_field(one.data),
                 json_field(one.lineage), job, int4_field(one.row_no), bool_field(one.published),
+                text_field(one.keys.title), float8_field(one.keys.price),
+                text_field(one.keys.maker), texts_field(one.keys.words),
             ))
             for product_id, (source, one) in zip(ids, new, strict=True)
         )  # fmt: skip

@@ -43,6 +43,32 @@ class NewOperation:
 
 
 @dataclass(frozen=True, slots=True)
+class OperationRow:
+    """An operation as users see it. ``filter``, ``params`` and ``errors`` are JSON; ``target_…`` is
+    of the job whose items it changes now."""
+
+    id: UUID
+    action: str
+    filter: str
+    params: str
+    org: str
+    user_id: int
+    state: str
+    matched: int
+    changed: int
+    left_out: int
+    failed: int
+    errors: str
+    items: int
+    items_left_out: int
+    target_row: int
+    target_total: int | None
+    asked_at: datetime
+    updated_at: datetime
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Operation:
     """An operation, read under its lock."""
 
@@ -81,12 +107,13 @@ async def now(conn: Connection) -> datetime:
     return moment
 
 
-async def get(conn: Connection, operation_id: UUID) -> Any:
-    return await conn.fetchrow(_sql.get_operation, operation_id)
+async def get(conn: Connection, operation_id: UUID) -> OperationRow | None:
+    row = await conn.fetchrow(_sql.get_operation, operation_id)
+    return None if row is None else OperationRow(**row)
 
 
-async def list_operations(conn: Connection, after: UUID | None, limit: int) -> list[Any]:
-    return await conn.fetch(_sql.list_operations, after, limit)
+async def list_operations(conn: Connection, after: UUID | None, limit: int) -> list[OperationRow]:
+    return [OperationRow(**row) for row in await conn.fetch(_sql.list_operations, after, limit)]
 
 
 async def live(conn: Connection, most: int) -> list[UUID]:

@@ -131,6 +131,7 @@ class ClaimedJob:
     not_found: int
     skipped: int
     lane: str
+    traceparent: str | None
     file_id: UUID | None
     file_name: str
     sha256: str
@@ -298,20 +299,20 @@ async def open_leases(
     counts = [per_job[job][0] for job in jobs]
     floors = [per_job[job][1] for job in jobs]
     small = leases if sum(counts) <= _SMALL_CLAIM_ITEMS else []
-    rows = await take_items(conn, work, jobs, counts, floors, worker, small, member)
-    return _loaded(rows) if rows else None
+    return await take_items(conn, work, jobs, counts, floors, worker, small, member)
 
 
 async def take_items(
     conn: Connection, work: Work, jobs: Sequence[UUID], counts: Sequence[int],
     floors: Sequence[int], worker: str, loads: Sequence[Lease] = (), member: str | None = None,
-) -> list[Any]:  # fmt: skip
+) -> tuple[list[ClaimedJob], list[ClaimedItem]] | None:  # fmt: skip
     """Move so many items of each job from pending to processing, and start the jobs. The jobs must
     be locked. Answers the jobs and items of the leases in ``loads``, unless they are large."""
-    return await conn.fetch(
+    rows = await conn.fetch(
         _sql.take_items, jobs, work.position, counts, floors, worker, work.stage, *_columns(loads),
         member, _SMALL_CLAIM_BYTES,
     )  # fmt: skip
+    return _loaded(rows) if rows else None
 
 
 def _loaded(rows: Sequence[Any]) -> tuple[list[ClaimedJob], list[ClaimedItem]]:

@@ -34,6 +34,67 @@ class Matching:
 
 
 @dataclass(frozen=True, slots=True)
+class LetterRow:
+    """A dead letter as lists show it. ``row_no`` is set for one item of a standing job."""
+
+    id: UUID
+    org_id: int
+    user_id: int
+    job_id: UUID
+    row_no: int | None
+    pipeline: str
+    name: str
+    file_id: UUID | None
+    priority: int
+    attempts: int
+    code: str
+    message: str
+    signature: str
+    first_failed_at: datetime
+    last_failed_at: datetime
+    state: str
+    new_job_id: UUID | None
+    reason: str | None
+    closed_by: int | None
+    closed_at: datetime | None
+    org: str
+
+
+@dataclass(frozen=True, slots=True)
+class LetterDetails(LetterRow):
+    """``config`` and ``details`` are JSON; ``plan`` is of the org."""
+
+    config: str
+    details: str
+    plan: str
+
+
+@dataclass(frozen=True, slots=True)
+class LetterGroup:
+    """Open letters of one signature, with what the newest says; None if it was deleted."""
+
+    signature: str
+    open: int
+    first_failed_at: datetime
+    last_failed_at: datetime
+    newest: UUID
+    pipeline: str | None
+    code: str | None
+    message: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PickedLetter:
+    """An open letter, locked for a bulk action."""
+
+    id: UUID
+    org_id: int
+    user_id: int
+    signature: str
+    last_failed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class LetterItem:
     """The one item of a standing job that a letter is about."""
 
@@ -71,23 +132,26 @@ async def add_letter(
 
 async def list_letters(
     conn: Connection, states: Sequence[str], which: Matching, after: LetterCursor | None, limit: int
-) -> list[Any]:
+) -> list[LetterRow]:
     """Newest first."""
     at, last = after or (None, None)
     asked = [states or STATES, at, last, which.code, which.pipeline, which.since, which.until]
     if which.signature is None:
-        return await conn.fetch(_sql.list_letters, *asked, limit)
-    return await conn.fetch(_sql.list_alike, *asked, limit, which.signature)
+        rows = await conn.fetch(_sql.list_letters, *asked, limit)
+    else:
+        rows = await conn.fetch(_sql.list_alike, *asked, limit, which.signature)
+    return [LetterRow(**row) for row in rows]
 
 
-async def list_groups(conn: Connection, after: str | None, limit: int) -> list[Any]:
+async def list_groups(conn: Connection, after: str | None, limit: int) -> list[LetterGroup]:
     """Groups of open letters with the same signature. The cost depends on the number of groups on
     the page, not on the number of letters."""
-    return await conn.fetch(_sql.list_groups, after, limit)
+    return [LetterGroup(**row) for row in await conn.fetch(_sql.list_groups, after, limit)]
 
 
-async def get_letter(conn: Connection, letter_id: UUID) -> Any:
-    return await conn.fetchrow(_sql.get_letter, letter_id)
+async def get_letter(conn: Connection, letter_id: UUID) -> LetterDetails | None:
+    row = await conn.fetchrow(_sql.get_letter, letter_id)
+    return None if row is None else LetterDetails(**row)
 
 
 async def trace_of(conn: Connection, letter_id: UUID) -> str | None:
@@ -96,7 +160,7 @@ async def trace_of(conn: Connection, letter_id: UUID) -> str | None:
     return trace
 
 
-async def hold_letter(conn: Connection, letter_id: UUID) -> Any:
+async def hold_letter(conn: Connection, letter_id: UUID) -> LetterDetails | None:
     """Lock a letter until this transaction ends; None if there is none in the scope of ``conn``."""
     await conn.fetchval(_sql.lock_letter, letter_id)
     return await get_letter(conn, letter_id)
@@ -104,13 +168,14 @@ async def hold_letter(conn: Connection, letter_id: UUID) -> Any:
 
 async def pick_open(
     conn: Connection, which: Matching, after: LetterCursor | None, limit: int
-) -> list[Any]:
+) -> list[PickedLetter]:
     """Lock open letters for a bulk action, oldest first."""
     at, last = after or (None, None)
-    return await conn.fetch(
+    rows = await conn.fetch(
         _sql.pick_open, at, last, which.code, which.pipeline, which.since, which.until,
         which.signature, limit,
     )  # fmt: skip
+    return [PickedLetter(**row) for row in rows]
 
 
 async def count_open(conn: Connection, which: Matching, most: int) -> int:

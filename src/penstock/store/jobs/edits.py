@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from penstock.model.rows.edits import Change, EditedRow, RowFilter
-from penstock.store.database import Connection, from_json, to_json
+from penstock.store.database import Connection, Json, from_json, to_json
+from penstock.store.jobs.job_rows import JobDetails
 from penstock.store.queries import load
 
 _sql = load("edits")
@@ -33,7 +34,7 @@ class ReadRow(NamedTuple):
     """A row and its cells; ``chosen`` if it matches the filter."""
 
     row_no: int
-    input: Any
+    input: Json
     chosen: bool
 
 
@@ -76,26 +77,26 @@ def _conditions(wanted: RowFilter, cell: str | None) -> tuple[Any, ...]:
     return (list(wanted.statuses) or None, wanted.code, problem, cell, value, text)
 
 
-async def text_above(conn: Connection, job_id: UUID, row_no: int, cell: str) -> str:
-    found: str | None = await conn.fetchval(_sql.text_above, job_id, row_no, cell)
-    return found or ""
-
-
-async def set_inputs(conn: Connection, job_id: UUID, inputs: Mapping[int, Any]) -> None:
+async def set_inputs(conn: Connection, job_id: UUID, inputs: Mapping[int, Json]) -> None:
     shown = [to_json(one) for one in inputs.values()]
     await conn.execute(_sql.set_inputs, job_id, list(inputs), shown)
 
 
-async def inputs_of(conn: Connection, job_id: UUID, rows: Sequence[int]) -> dict[int, Any]:
+async def inputs_of(conn: Connection, job_id: UUID, rows: Sequence[int]) -> dict[int, Json]:
     found = await conn.fetch(_sql.inputs_of_rows, job_id, list(rows))
     return {row["row_no"]: from_json(row["input"]) for row in found}
 
 
 async def add_edit(
-    conn: Connection, edit_id: UUID, job: Any, edited_by: int, wanted: RowFilter, change: Change
+    conn: Connection,
+    edit_id: UUID,
+    job: JobDetails,
+    edited_by: int,
+    wanted: RowFilter,
+    change: Change,
 ) -> None:
     await conn.execute(
-        _sql.add_edit, edit_id, job["id"], job["org_id"], job["user_id"], edited_by,
+        _sql.add_edit, edit_id, job.id, job.org_id, job.user_id, edited_by,
         to_json(wanted.as_json()), to_json(change.as_json()),
     )  # fmt: skip
 
@@ -142,9 +143,17 @@ def _edit(row: Any) -> StoredEdit | None:
     )  # fmt: skip
 
 
+async def add_rows_beside(
+    conn: Connection, edit_id: UUID, job_id: UUID, org_id: int, rows: Sequence[int]
+) -> None:
+    """Record rows that run again because they share a name with an edited row."""
+    await conn.execute(_sql.add_rows_beside, edit_id, job_id, org_id, list(rows))
+
+
 async def rows_of_edit(
-    conn: Connection, edit_id: UUID, after: int, most: int
+    conn: Connection, edit_id: UUID, after: int, most: int, *, with_beside: bool = False
 ) -> list[tuple[int, Mapping[str, Any]]]:
-    """The next rows that an edit changed, with their cells before it."""
-    rows = await conn.fetch(_sql.edit_rows, edit_id, after, most)
+    """The next rows that an edit changed, with their cells before it. ``with_beside``: and the rows
+    that ran again with them."""
+    rows = await conn.fetch(_sql.edit_rows, edit_id, after, most, with_beside)
     return [(row["row_no"], from_json(row["before"])) for row in rows]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from penstock.model.states import ItemStatus
@@ -29,13 +29,27 @@ class Rows:
     bare: bool = False
 
 
+class ExportedRow(NamedTuple):
+    """A row of an export; a tuple, since there may be millions. ``result``, ``error``, ``problems``
+    and ``input`` are JSON, None where they were not asked for."""
+
+    row_no: int
+    status: str
+    result: str | None
+    error: str | None = None
+    problems: str | None = None
+    input: str | None = None
+
+
 async def window(
     conn: Connection, rows: Rows, after: int, last: int, most: int
-) -> tuple[list[Any], bool]:
+) -> tuple[list[ExportedRow], bool]:
     """The first matching rows of a range, limited by number and `PAGE_BYTES`; and whether there are
     more."""
     found = await _window(conn, rows, after, last, most)
-    return found, bool(found) and found[-1]["following"] is not None
+    # All columns but the last one are those of `ExportedRow`, in its order.
+    shown = [ExportedRow(*row[:-1]) for row in found]
+    return shown, bool(found) and found[-1]["following"] is not None
 
 
 async def _window(conn: Connection, rows: Rows, after: int, last: int, most: int) -> list[Any]:

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from penstock.model.pipeline import Row
-from penstock.store.database import Connection, from_json, to_json
+from penstock.store.database import Connection, Json, from_json, to_json
 from penstock.store.jobs import ranges
 from penstock.store.jobs.claims import ClaimedJob
 from penstock.store.jobs.ranges import RANGES
@@ -98,7 +98,7 @@ async def end_ingest(
     return await write_moves(conn, {job_id: JobMove()}, worker)
 
 
-async def saved_cursor(conn: Connection, job_id: UUID) -> tuple[Any, int]:
+async def saved_cursor(conn: Connection, job_id: UUID) -> tuple[Json, int]:
     """The saved cursor, and the number of stored rows."""
     row = await conn.fetchrow(_sql.saved_cursor, job_id)
     assert row is not None

@@ -64,9 +64,32 @@ class ItemFilter:
         return Key(FAR_AHEAD, LAST_ROW) if self.down else Key(LONG_AGO, 0)
 
 
+class ItemRow(NamedTuple):
+    """An item as the grid shows it; a tuple, since pages are long. ``input``, ``normalized``,
+    ``result`` and ``error`` are JSON; ``locked_…`` is set while a worker holds the item."""
+
+    job_id: UUID
+    row_no: int
+    status: str
+    stage: int
+    attempts: int
+    input: str
+    normalized: str | None
+    result: str | None
+    error: str | None
+    job_type: str
+    updated_at: datetime
+    due_at: datetime | None
+    locked_by: str | None
+    locked_at: datetime | None
+
+
+_COLUMNS = len(ItemRow._fields)
+
+
 @dataclass(frozen=True)
 class Page:
-    rows: list[Any]
+    rows: list[ItemRow]
     next: Key | None
 
 
@@ -84,39 +107,45 @@ async def page(
     """``rows``: how many the job has."""
     if wanted == ItemFilter():
         found = await conn.fetch(_sql.items_by_row, job_id, after.row_no, size, PAGE_BYTES)
-        return Page(found, _key(found[-1]) if _has_more(found) else None)
+        return Page(item_rows(found), _key(found[-1]) if _has_more(found) else None)
     until = time.monotonic() + (_TEXT_S if wanted.text is not None else _STATUS_S)
     statuses = sorted(wanted.statuses) or None
-    found, place, last, bytes_left = [], after, after, PAGE_BYTES
+    place, last, bytes_left = after, after, PAGE_BYTES
+    shown: list[ItemRow] = []
     while True:
-        ask = _ROWS_READ if wanted.finer else size + 1 - len(found)
+        ask = _ROWS_READ if wanted.finer else size + 1 - len(shown)
         step = await _walk(conn, job_id, rows, wanted, place, ask)
-        room = size - len(found)
+        room = size - len(shown)
         read = await conn.fetch(
             _sql.items_of_rows, job_id, [key.row_no for key in step.keys], statuses, wanted.code,
             wanted.text, wanted.since, wanted.until, max(room, 1), bytes_left, wanted.problem,
         )  # fmt: skip
         if read and not room:
             # The page is full; this row only shows that there are more.
-            return Page(found, last)
-        found += read
+            return Page(shown, last)
+        shown += item_rows(read)
         if read:
             bytes_left -= read[-1]["bytes"]
             # The position found during the walk; the row may have changed since.
-            row_no = found[-1]["row_no"]
+            row_no = shown[-1].row_no
             last = next(key for key in step.keys if key.row_no == row_no)
         if _has_more(read):
-            return Page(found, last)
+            return Page(shown, last)
         if step.place is None or time.monotonic() > until:
-            return Page(found, step.place)
+            return Page(shown, step.place)
         if bytes_left <= 0:
-            return Page(found, last)
+            return Page(shown, last)
         place = step.place
 
 
-def rows_from(rows: Sequence[Any], first: int) -> list[Any]:
+def item_rows(found: Sequence[Any]) -> list[ItemRow]:
+    """Rows of statements whose first columns are those of `ItemRow`."""
+    return [ItemRow._make(row[:_COLUMNS]) for row in found]
+
+
+def rows_from(rows: Sequence[ItemRow], first: int) -> list[ItemRow]:
     """The rows from number ``first`` on."""
-    return [row for row in rows if row["row_no"] >= first]
+    return [row for row in rows if row.row_no >= first]
 
 
 async def row_of_key(conn: Connection, job_id: UUID, key: str) -> int | None:

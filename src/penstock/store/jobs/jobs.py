@@ -16,6 +16,16 @@ from penstock.model.ids import first_id_of
 from penstock.model.pipeline import Row
 from penstock.store.database import Connection, from_json, to_json
 from penstock.store.jobs import ranges
+from penstock.store.jobs.job_rows import (
+    FileRow,
+    JobDetails,
+    JobRow,
+    JobTable,
+    LastHour,
+    QueueState,
+    StoredAnswer,
+    WaitingLine,
+)
 from penstock.store.jobs.transitions import final_counts, write_events
 from penstock.store.queries import load
 
@@ -69,6 +79,7 @@ class NewJob:
     header: Sequence[str] | None = None
     rows: Sequence[Row] | None = None
     told: Mapping[str, Any] = field(default_factory=dict)
+    traceparent: str | None = None
 
 
 async def add_jobs(conn: Connection, new: Sequence[NewJob], notify: str | None = None) -> None:
@@ -105,7 +116,7 @@ async def add_jobs(conn: Connection, new: Sequence[NewJob], notify: str | None =
     try:
         await conn.execute(
             _sql.add_jobs, *_columns(jobs, 20), *_columns(stages, 10), *_columns(files, 3),
-            *_columns(rows, 5), notify,
+            *_columns(rows, 5), notify, [job.traceparent for job in new],
         )  # fmt: skip
     except asyncpg.ForeignKeyViolationError as error:
         if error.constraint_name not in ("jobs_file_id_fkey", "job_files_file_id_fkey"):
@@ -118,8 +129,9 @@ def _columns(rows: Sequence[tuple[Any, ...]], count: int) -> Sequence[Sequence[A
     return list(zip(*rows, strict=True)) or [()] * count
 
 
-async def get_job(conn: Connection, job_id: UUID) -> Any:
-    return await conn.fetchrow(_sql.get_job, job_id)
+async def get_job(conn: Connection, job_id: UUID) -> JobDetails | None:
+    row = await conn.fetchrow(_sql.get_job, job_id)
+    return None if row is None else JobDetails(**row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +149,7 @@ class Listed:
 
 async def list_jobs(
     conn: Connection, wanted: Listed, after: UUID | None, size: int
-) -> tuple[list[Any], UUID | None]:
+) -> tuple[list[JobRow], UUID | None]:
     """Jobs, newest first, and where to continue. A page ends early if few jobs match."""
     place, oldest = after or _NEWEST, _OLDEST
     if wanted.until is not None:
@@ -167,37 +179,37 @@ async def list_jobs(
 
 async def _whole(
     conn: Connection, ids: Sequence[UUID], following: UUID | None
-) -> tuple[list[Any], UUID | None]:
+) -> tuple[list[JobRow], UUID | None]:
     """The jobs of a page, which ends early if their configs and summaries are large."""
-    rows: list[Any] = []
+    rows: list[JobRow] = []
     size = 0
     for first in range(0, len(ids), _JOBS_AT_ONCE):
         if size > _PAGE_BYTES:
-            return rows, rows[-1]["id"]
+            return rows, rows[-1].id
         some = await conn.fetch(_sql.listed_jobs, ids[first : first + _JOBS_AT_ONCE])
-        rows += some
+        rows += [JobRow(**row) for row in some]
         size += sum(len(row["config"]) + len(row["summary"] or "") for row in some)
     return rows, following
 
 
-async def table_of(conn: Connection, job_id: UUID) -> Any:
-    """Pipeline, config and header of a job; None if there is no such job."""
-    return await conn.fetchrow(_sql.table_of_job, job_id)
+async def table_of(conn: Connection, job_id: UUID) -> JobTable | None:
+    row = await conn.fetchrow(_sql.table_of_job, job_id)
+    return None if row is None else JobTable(**row)
 
 
-def waiting_lines(state: Any) -> list[tuple[int, int, int, int]]:
-    """Org, weight, priority and number of waiting jobs, from `queue_state`."""
-    return [tuple(one) for one in from_json(state["lines"]) or ()]
-
-
-async def queue_state(conn: Connection, most: int = _COUNTABLE) -> Any:
+async def queue_state(conn: Connection, most: int = _COUNTABLE) -> QueueState:
     """Depth and capacity of the queue; counts up to ``most``."""
-    return await conn.fetchrow(_sql.queue_state, most)
+    row = await conn.fetchrow(_sql.queue_state, most)
+    assert row is not None
+    lines = [WaitingLine(*one) for one in from_json(row["lines"]) or ()]
+    return QueueState(**{**row, "lines": lines})
 
 
-async def last_hour(conn: Connection, most: int) -> Any:
+async def last_hour(conn: Connection, most: int) -> LastHour:
     """Jobs that ended in the last hour, each way counted up to ``most``."""
-    return await conn.fetchrow(_sql.last_hour, most)
+    row = await conn.fetchrow(_sql.last_hour, most)
+    assert row is not None
+    return LastHour(**row)
 
 
 async def delayed_until(conn: Connection, due_at: datetime | None, delay_ms: int) -> datetime:
@@ -229,22 +241,9 @@ async def more_files(conn: Connection, job_id: UUID) -> tuple[UUID, ...]:
     return tuple(row["file_id"] for row in await conn.fetch(_sql.more_files_of, job_id))
 
 
-@dataclass(frozen=True, slots=True)
-class FileContent:
-    """What is needed to give out an upload."""
-
-    name: str
-    size: int
-    blob_key: str
-
-
-async def get_file(conn: Connection, file_id: UUID) -> Any:
-    return await conn.fetchrow(_sql.get_file, file_id)
-
-
-async def file_content(conn: Connection, file_id: UUID) -> FileContent | None:
+async def get_file(conn: Connection, file_id: UUID) -> FileRow | None:
     row = await conn.fetchrow(_sql.get_file, file_id)
-    return None if row is None else FileContent(row["name"], row["size"], row["blob_key"])
+    return None if row is None else FileRow(**row)
 
 
 async def try_key(conn: Connection, org_id: int, user_id: int, key: str) -> bool:
@@ -252,8 +251,9 @@ async def try_key(conn: Connection, org_id: int, user_id: int, key: str) -> bool
     return bool(await conn.fetchval(_sql.try_key, f"{org_id}:{user_id}:{key}"))
 
 
-async def find_key(conn: Connection, org_id: int, user_id: int, key: str) -> Any:
-    return await conn.fetchrow(_sql.find_key, org_id, user_id, key)
+async def find_key(conn: Connection, org_id: int, user_id: int, key: str) -> StoredAnswer | None:
+    row = await conn.fetchrow(_sql.find_key, org_id, user_id, key)
+    return None if row is None else StoredAnswer(**row)
 
 
 @dataclass(frozen=True, slots=True)

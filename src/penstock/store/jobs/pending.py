@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from penstock.model.pipeline import LABELS
@@ -17,6 +18,9 @@ from penstock.store.queries import load
 _sql = load("pending")
 _FIRST_JOB = UUID(int=0)
 _MOST_OLDEST = 10
+# Rows that one step of a search looks at, and how long a page goes on with steps.
+_LOOKED_AT = 5000
+_PATIENCE_S = 0.5
 
 
 class OpenRowCursor(NamedTuple):
@@ -46,9 +50,54 @@ class OpenRowFilter:
         return self.user_id, self.job_type, self.job_id
 
 
+@dataclass(frozen=True, slots=True)
+class OpenRow:
+    """An open row with its job. ``labels`` is JSON; ``code`` is of the last error."""
+
+    job_id: UUID
+    row_no: int
+    status: str
+    stage: int
+    attempts: int
+    job_type: str
+    updated_at: datetime
+    due_at: datetime | None
+    code: str | None
+    locked_by: str | None
+    locked_at: datetime | None
+    labels: str
+    job_name: str
+    user_id: int
+    percent: float
+    total: int
+    pending: int
+    processing: int
+    state: str
+    paused: bool
+    delayed: bool
+    org: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCounts:
+    pending: int
+    processing: int
+
+
+@dataclass(frozen=True, slots=True)
+class OldestRow:
+    """A job, and how long its oldest open row has waited."""
+
+    id: UUID
+    name: str
+    pipeline: str
+    updated_at: datetime
+    age_ms: int
+
+
 async def page(
     conn: Connection, wanted: OpenRowFilter, after: OpenRowCursor, size: int
-) -> tuple[list[Any], OpenRowCursor | None]:
+) -> tuple[list[OpenRow], OpenRowCursor | None]:
     """Rows by time of change, oldest first; and where to continue."""
     if wanted.since is not None and wanted.since > after.updated_at:
         after = OpenRowCursor(wanted.since, _FIRST_JOB, 0)
@@ -62,13 +111,36 @@ async def page(
     return await _shown(conn, places[:size], statuses), more
 
 
+async def search(
+    conn: Connection, job_id: UUID, statuses: Sequence[str], text: str, after: OpenRowCursor,
+    size: int,
+) -> tuple[list[OpenRow], OpenRowCursor | None]:  # fmt: skip
+    """Open rows of a job whose labels contain a text, oldest first, and where to continue. A page
+    ends early if few rows match."""
+    places: list[OpenRowCursor] = []
+    following: OpenRowCursor | None = after
+    until = time.monotonic() + _PATIENCE_S
+    while following is not None and len(places) <= size and time.monotonic() < until:
+        rows = await conn.fetch(
+            _sql.search_open, job_id, list(statuses), following.updated_at, following.row_no,
+            _LOOKED_AT, text, LABELS,
+        )  # fmt: skip
+        found = [OpenRowCursor(row["updated_at"], job_id, row["row_no"]) for row in rows]
+        places += [place for place, row in zip(found, rows, strict=True) if row["fits"]]
+        following = found[-1] if found else None
+    if len(places) > size:
+        following = places[size - 1]
+    return await _shown(conn, places[:size], statuses), following
+
+
 async def _shown(
     conn: Connection, places: Sequence[OpenRowCursor], statuses: Sequence[str]
-) -> list[Any]:
+) -> list[OpenRow]:
     if not places:
         return []
     ids, rows = [one.job_id for one in places], [one.row_no for one in places]
-    return await conn.fetch(_sql.pending_rows, ids, rows, list(statuses), LABELS)
+    found = await conn.fetch(_sql.pending_rows, ids, rows, list(statuses), LABELS)
+    return [OpenRow(**row) for row in found]
 
 
 async def waiting_jobs(conn: Connection, wanted: OpenRowFilter, most: int) -> list[UUID]:
@@ -92,10 +164,13 @@ async def wait_no_longer(conn: Connection, job_id: UUID, rows: Sequence[int]) ->
     return {row["stage"]: row["rows"] for row in found}
 
 
-async def counts(conn: Connection, wanted: OpenRowFilter) -> Any:
-    return await conn.fetchrow(_sql.open_counts, *wanted.jobs)
+async def counts(conn: Connection, wanted: OpenRowFilter) -> OpenCounts:
+    row = await conn.fetchrow(_sql.open_counts, *wanted.jobs)
+    assert row is not None
+    return OpenCounts(**row)
 
 
-async def oldest(conn: Connection, wanted: OpenRowFilter) -> list[Any]:
+async def oldest(conn: Connection, wanted: OpenRowFilter) -> list[OldestRow]:
     """The jobs whose rows have waited longest."""
-    return await conn.fetch(_sql.oldest_rows, *wanted.jobs, _MOST_OLDEST)
+    rows = await conn.fetch(_sql.oldest_rows, *wanted.jobs, _MOST_OLDEST)
+    return [OldestRow(**row) for row in rows]

@@ -51,7 +51,7 @@ async def mend(conn: Connection, job_id: UUID) -> tuple[list[str], Written] | No
     job = await conn.fetchrow(_sql.believed, job_id)
     if job is None:
         return None
-    wrong = [f"{freed} items were held by nobody"] if freed else []
+    wrong = [f"{freed} items were marked as held, but had no lease"] if freed else []
     move = JobMove()
     stages = await conn.fetch(_sql.stage_counts, job_id)
     waiting = {row["stage"]: row for row in await conn.fetch(_sql.open_counts, job_id)}

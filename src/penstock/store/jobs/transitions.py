@@ -9,7 +9,7 @@ from uuid import UUID
 
 from penstock.model.progress import describe
 from penstock.model.states import ItemStatus
-from penstock.store.database import Connection, to_json
+from penstock.store.database import Connection, Json, to_json
 from penstock.store.queries import load
 
 _sql = load("settle")
@@ -78,7 +78,7 @@ class NewChild:
     key: str
     stage: int
     group: str | None
-    input: Any
+    input: Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,5 +217,5 @@ def _progress(row: Any) -> dict[str, Any]:
     finished = row["done"] + row["error"] + row["not_found"] + row["skipped"]
     return describe(
         percent=row["percent"], stage=row["stage"], rows_done=finished, rows_total=row["total"],
-        elapsed_ms=row["elapsed_ms"] or 0, state="running",
+        elapsed_ms=row["elapsed_ms"] or 0, state="running", kept=row["kept_rows"],
     ) | {"counters": {to: row[name] for name, to in _SHOWN.items()}}  # fmt: skip

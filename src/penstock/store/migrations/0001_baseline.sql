@@ -112,6 +112,8 @@ CREATE TABLE jobs (
     -- Which cell of a row's input holds which label: {"title": 3}. Lists of rows show these.
     labels        jsonb NOT NULL DEFAULT '{}',
     summary       jsonb,
+    -- The W3C trace context of the request that created it, if it had one.
+    traceparent   text,
     -- The job whose results of the first stage this one began with.
     cached_from   uuid,
     -- All results were copied from a job, which has the names of the rows (`job_keys`) until they are
@@ -128,6 +130,8 @@ CREATE TABLE jobs (
     -- the job cannot be complete and no barrier opens. Apart from `ingest_done`, which says whether
     -- all rows are stored and must stay true if the job is cancelled meanwhile.
     reopening     uuid,
+    -- Rows that had ended before this run of the job and do not run again: its rate is that of the others.
+    kept_rows     integer NOT NULL DEFAULT 0,
     total         integer NOT NULL DEFAULT 0 CHECK (total >= 0),
     pending       integer NOT NULL DEFAULT 0 CHECK (pending >= 0),
     processing    integer NOT NULL DEFAULT 0 CHECK (processing >= 0),
@@ -675,6 +679,29 @@ GRANT EXECUTE ON FUNCTION queue_state(integer) TO penstock_api, penstock_admin;
 
 -- The catalog: products, what jobs changed of them, and the keys of a job's rows.
 
+-- What lists of products are sorted by, and what products are found by. `catalog/products/keys.py` has
+-- the same for products that are written in large numbers.
+-- The first letters of a title, without accents; few titles have any.
+CREATE FUNCTION title_key(title text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN octet_length(title) = length(title) THEN nullif(lower(left(title, 24) COLLATE "C"), '')
+    ELSE translate(lower(left(title, 24) COLLATE "C"),
+    'ÀÁÂÃÄÅÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜÝàáâãäåçèéêëìíîïñòóôõöøùúûüýÿĄĆĘŁŃŚŹŻąćęłńśźżČĎĚŇŘŠŤŮŽčďěňřšťůž',
+    'aaaaaaceeeeiiiinoooooouuuuyaaaaaaceeeeiiiinoooooouuuuyyacelnszzacelnszzcdenrstuzcdenrstuz') END;
+CREATE FUNCTION price_key(amount text) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN amount ~ '^-?[0-9]{1,15}(\.[0-9]{1,10})?$' THEN amount::double precision END;
+
+-- Brand and MPN, which together name a product.
+CREATE FUNCTION maker_key(data jsonb) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN left(lower(((data->>'brand') || chr(31) || (data->'identifiers'->>'mpn')) COLLATE "C"), 200);
+-- Words of a title, the same in every locale: `catalog/lookup/words.py` splits queries like this.
+CREATE FUNCTION title_words(title text) RETURNS text[]
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1000 AS $words$
+BEGIN
+    RETURN string_to_array(btrim(regexp_replace(translate(
+        lower(title COLLATE "C"), 'ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞ', 'àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþ'),
+        '[\t-\r -/:-@\[-`{-~]+', ' ', 'g')), ' ');
+END $words$;
+
 CREATE TABLE products (
     id         uuid PRIMARY KEY,
     -- No foreign key: its check took a sixth of the time that a new product takes to write.
@@ -695,6 +722,16 @@ CREATE TABLE products (
     row_no     integer NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
+    -- Fields that a person has edited: imports leave them as they are. NULL: none.
+    kept_fields text[],
+    -- What lists are sorted by and products are found by: functions of the document, written by every
+    -- statement that writes the document. To compute them here, as generated columns or expressions of
+    -- indexes, took a quarter of the time that a new product takes to write. And under row-level
+    -- security an index finds rows by leakproof comparisons only, and `->>` is none.
+    title_key  text COLLATE "C",
+    price_key  double precision,
+    maker      text COLLATE "C",
+    words      text[],
     UNIQUE (org_id, source, source_id)
 ) WITH (fillfactor = 80, toast_tuple_target = 8160);
 
@@ -704,23 +741,14 @@ ALTER TABLE products ALTER COLUMN lineage SET STORAGE EXTERNAL;
 CREATE INDEX products_sku ON products (org_id, sku, source) WHERE sku IS NOT NULL;
 CREATE INDEX products_gtin ON products (org_id, gtin, source) WHERE gtin IS NOT NULL;
 -- Brand and MPN: what links to products of other sources are proposed by.
-CREATE INDEX products_maker ON products (
-    org_id, left(lower(((data->>'brand') || chr(31) || (data->'identifiers'->>'mpn')) COLLATE "C"), 200), source
-) WHERE left(lower(((data->>'brand') || chr(31) || (data->'identifiers'->>'mpn')) COLLATE "C"), 200) IS NOT NULL;
+CREATE INDEX products_maker ON products (org_id, maker, source) WHERE maker IS NOT NULL;
 CREATE INDEX products_listed ON products (org_id, updated_at DESC, id DESC);
 
--- Words of a title, the same in every locale: `catalog/lookup/words.py` splits queries like this. Not
--- in SQL, which the planner would inline, and its cost with it: it must not scan for words.
-CREATE FUNCTION title_words(title text) RETURNS text[]
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1000 AS $words$
-BEGIN
-    RETURN string_to_array(btrim(regexp_replace(translate(
-        lower(title COLLATE "C"), 'ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞ', 'àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþ'),
-        '[\t-\r -/:-@\[-`{-~]+', ' ', 'g')), ' ');
-END $words$;
+CREATE INDEX products_by_title ON products (org_id, title_key, id);
+CREATE INDEX products_by_price ON products (org_id, price_key, id);
 
 -- Lookups find products by words of their titles.
-CREATE INDEX products_title ON products USING gin (title_words(data->>'title'));
+CREATE INDEX products_words ON products USING gin (words);
 -- … and by the addresses of their pictures.
 CREATE INDEX products_images ON products USING gin ((data->'images') jsonb_path_ops)
     WHERE data->'images' IS NOT NULL;
@@ -735,6 +763,8 @@ CREATE TABLE product_changes (
     before     jsonb,
     -- The version this job left; another one means that someone changed it since.
     version    integer NOT NULL,
+    -- When `before` was taken: an undo of an edit takes back what began with the edit.
+    began_at   timestamptz NOT NULL DEFAULT now(),
     changed_at timestamptz NOT NULL DEFAULT now(),
     undone_at  timestamptz,
     -- What an undo took back.
@@ -750,6 +780,26 @@ CREATE INDEX product_changes_history ON product_changes (product_id, changed_at 
 -- Whether the catalog of an org changed.
 CREATE INDEX product_changes_undone_at ON product_changes (org_id, undone_at) WHERE undone_at IS NOT NULL;
 CREATE INDEX product_changes_undone ON product_changes (product_id, version) WHERE undone_at IS NOT NULL;
+
+-- Edits of products by hand. Each is a row of product_changes, too, under its own id.
+CREATE TABLE product_edits (
+    id         uuid PRIMARY KEY,
+    org_id     bigint NOT NULL,
+    product_id uuid NOT NULL,
+    user_id    bigint NOT NULL REFERENCES users,
+    -- A list of field, before and after.
+    changes    jsonb NOT NULL,
+    -- The edit that this one sets back.
+    undoes     uuid,
+    edited_at  timestamptz NOT NULL DEFAULT now(),
+    undone_at  timestamptz
+);
+
+CREATE INDEX product_edits_product ON product_edits (product_id);
+ALTER TABLE product_edits ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_org ON product_edits TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON product_edits TO penstock_admin USING (true);
+GRANT SELECT, INSERT, UPDATE ON product_edits TO penstock_api, penstock_admin;
 
 -- What a job's rows call themselves (SKU, GTIN, source id), to find the same product twice in one
 -- file. Kept with the job: a row that is fixed later is compared again.
@@ -813,7 +863,7 @@ GRANT SELECT ON products, product_changes, job_keys TO penstock_api, penstock_ad
 GRANT INSERT ON job_keys TO penstock_api, penstock_admin;
 -- Undoing a job puts products back as they were.
 GRANT INSERT, UPDATE, DELETE ON products TO penstock_api, penstock_admin;
-GRANT UPDATE ON product_changes TO penstock_api, penstock_admin;
+GRANT INSERT, UPDATE ON product_changes TO penstock_api, penstock_admin;
 -- Reprocessing, and operations over many jobs that go on in the background.
 
 -- What "retry all that failed since" looks through.
@@ -882,7 +932,8 @@ CREATE TABLE job_edits (
 
 CREATE INDEX job_edits_listed ON job_edits (job_id, id);
 
--- The cells that an edit changed, as they were before and after it.
+-- The cells that an edit changed, as they were before and after it. A row without such cells ran again
+-- because it shares a name with an edited row.
 CREATE TABLE job_edit_rows (
     edit_id uuid NOT NULL,
     row_no  integer NOT NULL CHECK (row_no > 0),
@@ -924,6 +975,35 @@ ALTER TABLE saved_values ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own_org ON saved_values TO penstock_api USING (org_id = (SELECT current_org()));
 CREATE POLICY all_orgs ON saved_values TO penstock_admin USING (true);
 GRANT SELECT, INSERT, UPDATE, DELETE ON saved_values TO penstock_api, penstock_admin;
+
+-- Pairs of products of two sources that a person has decided on: the same article, or not. A pair is
+-- kept by the names of its products, so that a decision holds when a product is deleted and comes back.
+
+CREATE TABLE product_links (
+    -- Made from the org and both names (`model/products.py`), the same in either order.
+    id              uuid PRIMARY KEY,
+    org_id          bigint NOT NULL,
+    source          text NOT NULL,
+    source_id       text NOT NULL,
+    other_source    text NOT NULL,
+    other_source_id text NOT NULL,
+    -- `undone`: proposed again.
+    state           text NOT NULL CHECK (state IN ('accepted', 'refused', 'undone')),
+    -- What the products shared when it was decided.
+    by              text NOT NULL CHECK (by IN ('gtin', 'mpn', 'manual')),
+    user_id         bigint NOT NULL REFERENCES users,
+    decided_at      timestamptz NOT NULL DEFAULT now(),
+    CHECK (source <> other_source)
+);
+
+CREATE INDEX product_links_first ON product_links (org_id, source, source_id);
+CREATE INDEX product_links_second ON product_links (org_id, other_source, other_source_id);
+CREATE INDEX product_links_decided ON product_links (org_id, decided_at DESC, id DESC);
+
+ALTER TABLE product_links ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_org ON product_links TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY all_orgs ON product_links TO penstock_admin USING (true);
+GRANT SELECT, INSERT, UPDATE ON product_links TO penstock_api, penstock_admin;
 
 -- Which columns an export has, in which order and by which names.
 
@@ -1661,6 +1741,8 @@ CREATE TABLE postings (
     state        text NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'expired')),
     date_posted  date,
     valid_through date,
+    -- Grows with each change.
+    version      integer NOT NULL DEFAULT 1,
     job_id       uuid NOT NULL,
     row_no       integer NOT NULL,
     created_at   timestamptz NOT NULL DEFAULT now(),
@@ -1670,19 +1752,41 @@ CREATE TABLE postings (
 
 CREATE INDEX postings_listed ON postings (org_id, id);
 
+-- Before-images: what a run found before it changed a posting, once per run and posting.
+CREATE TABLE posting_changes (
+    job_id     uuid NOT NULL,
+    posting_id uuid NOT NULL,
+    org_id     bigint NOT NULL REFERENCES orgs,
+    -- The row that changed it last; none where its page was gone.
+    row_no     integer,
+    -- The version that the run has made.
+    version    integer NOT NULL,
+    -- The posting before; null: the run has made it.
+    before     json,
+    undone_at  timestamptz,
+    PRIMARY KEY (job_id, posting_id)
+);
+
 ALTER TABLE pages ENABLE ROW LEVEL SECURITY;
 ALTER TABLE page_versions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE robots_rules ENABLE ROW LEVEL SECURITY;
 ALTER TABLE postings ENABLE ROW LEVEL SECURITY;
+ALTER TABLE posting_changes ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own_org ON pages TO penstock_api USING (org_id = (SELECT current_org()));
 CREATE POLICY own_org ON page_versions TO penstock_api USING (org_id = (SELECT current_org()));
 CREATE POLICY own_org ON robots_rules TO penstock_api USING (org_id = (SELECT current_org()));
 CREATE POLICY own_org ON postings TO penstock_api USING (org_id = (SELECT current_org()));
+CREATE POLICY own_org ON posting_changes TO penstock_api USING (org_id = (SELECT current_org()));
 CREATE POLICY all_orgs ON pages TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON page_versions TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON robots_rules TO penstock_admin USING (true);
 CREATE POLICY all_orgs ON postings TO penstock_admin USING (true);
-GRANT SELECT ON pages, page_versions, robots_rules, postings TO penstock_api, penstock_admin;
+CREATE POLICY all_orgs ON posting_changes TO penstock_admin USING (true);
+GRANT SELECT ON pages, page_versions, robots_rules, postings, posting_changes
+    TO penstock_api, penstock_admin;
+-- Undo restores postings; pages and postings are deleted by users, with what pages keep in blobs.
+GRANT UPDATE ON postings, posting_changes TO penstock_api, penstock_admin;
+GRANT DELETE ON pages, postings, blob_refs TO penstock_api, penstock_admin;
 
 -- How long an org keeps things, where it differs from the settings.
 CREATE TABLE retention_policies (
@@ -1727,6 +1831,8 @@ CREATE TABLE schedules (
     failures     integer NOT NULL DEFAULT 0,
     pause_after  integer NOT NULL CHECK (pause_after >= 0),
     next_at      timestamptz,
+    -- The time at which `next_at` was set. Ahead of the clock, if the clock was set back since.
+    planned_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
     created_at   timestamptz NOT NULL DEFAULT now(),
     updated_at   timestamptz NOT NULL DEFAULT now(),
     UNIQUE (org_id, name),
@@ -1735,6 +1841,7 @@ CREATE TABLE schedules (
 );
 
 CREATE INDEX schedules_due ON schedules (next_at) WHERE state = 'active';
+CREATE INDEX schedules_planned ON schedules (planned_at) WHERE state = 'active' AND cron IS NOT NULL;
 
 -- One row for each due time: a second one for the same time cannot be added.
 CREATE TABLE schedule_runs (

@@ -271,26 +271,22 @@ class LoggedJob:
     worker: str | None
     total: int
     data: dict[str, Any]
+    config: dict[str, Any]
     summary: dict[str, Any]
     created_at: datetime
+    traceparent: str | None
 
 
 async def to_log(
-    conn: Connection, events: EventRange, names: Sequence[str], summarised: Sequence[str]
+    conn: Connection, events: EventRange, names: Sequence[str], detailed: Sequence[str]
 ) -> list[LoggedJob]:
-    """The summary is given for jobs of the pipelines ``summarised``."""
-    rows = await conn.fetch(_sql.to_log, *events.start, *events.end, list(names), list(summarised))
+    """Config and summary are given for jobs of the pipelines ``detailed``."""
+    rows = await conn.fetch(_sql.to_log, *events.start, *events.end, list(names), list(detailed))
+    documents = ("data", "config", "summary")
     return [
-        LoggedJob(
-            **dict(row)
-            | {"data": from_json(row["data"]) or {}, "summary": from_json(row["summary"]) or {}}
-        )
+        LoggedJob(**dict(row) | {name: from_json(row[name]) or {} for name in documents})
         for row in rows
     ]
-
-
-async def metrics_of_job(conn: Connection, job_id: UUID) -> list[Any]:
-    return await conn.fetch(_sql.metrics_of_job, job_id)
 
 
 async def drop_old(conn: Connection, days: float, most: int) -> int:

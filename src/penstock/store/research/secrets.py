@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from uuid import UUID
 
 from penstock.model.network.webhooks import new_secret, secret_bytes
@@ -30,12 +29,6 @@ async def secret_of(conn: Connection, sealer: Sealer, org_id: int) -> bytes:
         await conn.execute(_sql.add_org_secret, org_id, seal(sealer, org_id, new_secret()))
         rows = await conn.fetch(_sql.org_secrets_of, [org_id])
     return sealer.open(rows[0]["secret"], owner_of_secret(org_id))
-
-
-async def secrets_of(
-    conn: Connection, sealer: Sealer, org_ids: Collection[int]
-) -> dict[int, bytes]:
-    return {org_id: await secret_of(conn, sealer, org_id) for org_id in sorted(org_ids)}
 
 
 async def replace_secret(conn: Connection, sealer: Sealer, org_id: int) -> str:

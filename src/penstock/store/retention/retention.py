@@ -133,6 +133,7 @@ async def drop_changes(
 ) -> tuple[int, UUID | None]:
     """Delete before-images. Return how many, and the last product; None at the end."""
     await conn.execute(_sql.mark_changes_pruned, job_id)
+    await conn.execute(_sql.drop_posting_changes, job_id)
     gone = [row["product_id"] for row in await conn.fetch(_sql.drop_changes, job_id, after, most)]
     return len(gone), max(gone) if len(gone) == most else None
 

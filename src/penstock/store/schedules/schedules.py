@@ -36,6 +36,7 @@ class ScheduleRow:
     failures: int
     pause_after: int
     next_at: datetime | None
+    planned_at: datetime
     created_at: datetime
     updated_at: datetime
     org: str
@@ -45,6 +46,14 @@ class ScheduleRow:
     @property
     def timing(self) -> Timing:
         return timing_of(self.cron, self.at, self.time_zone)
+
+
+@dataclass(frozen=True, slots=True)
+class LockedSchedule:
+    name: str
+    state: str
+    failures: int
+    pause_after: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +153,10 @@ async def get(conn: Connection, schedule_id: UUID) -> ScheduleRow | None:
     return None if row is None else ScheduleRow(**row)
 
 
-async def lock(conn: Connection, schedule_id: UUID) -> Any:
-    """State and failures, with the row locked; None if it was deleted."""
-    return await conn.fetchrow(_sql.lock_schedule, schedule_id)
+async def lock(conn: Connection, schedule_id: UUID) -> LockedSchedule | None:
+    """None if the schedule was deleted."""
+    row = await conn.fetchrow(_sql.lock_schedule, schedule_id)
+    return None if row is None else LockedSchedule(**row)
 
 
 async def name_taken(conn: Connection, org_id: int, name: str, schedule_id: UUID) -> bool:
@@ -178,6 +188,27 @@ async def lock_due(conn: Connection, most: int, shift: timedelta) -> list[DueSch
     return [DueSchedule(**row) for row in rows]
 
 
+async def lock_planned_ahead(conn: Connection, most: int, shift: timedelta) -> list[DueSchedule]:
+    """Schedules whose next time was set by a clock that was set back since."""
+    rows = await conn.fetch(_sql.planned_ahead, most, shift)
+    return [DueSchedule(**row) for row in rows]
+
+
+async def set_next(conn: Connection, schedule: DueSchedule, next_at: datetime | None) -> None:
+    """Move the schedule to its next due time; without one it has ended."""
+    await conn.execute(_sql.advance, schedule.id, next_at, schedule.now)
+
+
+async def bring_runs_forward(conn: Connection) -> None:
+    await conn.execute(_sql.bring_runs_forward)
+
+
+async def clock(conn: Connection) -> datetime:
+    """The time by which schedules are due."""
+    now: datetime = await conn.fetchval(_sql.read_clock)
+    return now
+
+
 async def apply_plan(conn: Connection, schedule: DueSchedule, plan: DuePlan) -> int:
     """Add the runs of a plan, and move the schedule on. Return how many runs are new."""
     added = await conn.fetch(
@@ -188,7 +219,7 @@ async def apply_plan(conn: Connection, schedule: DueSchedule, plan: DuePlan) -> 
             _sql.add_runs, schedule.id, schedule.org_id, [plan.missed[-1]], "missed",
             len(plan.missed),
         )  # fmt: skip
-    await conn.execute(_sql.advance, schedule.id, plan.next_at)
+    await set_next(conn, schedule, plan.next_at)
     return len(added)
 
 

@@ -8,19 +8,18 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import orjson
-
 from penstock.model.errors import NotThere
 from penstock.model.ports import Sealer
 from penstock.model.shops.provider import ShopConnection
-from penstock.model.text.redaction import register_secret
 from penstock.store.accounts.accounts import Principal, principal_from
 from penstock.store.database import Connection, Database, from_json, to_json
 from penstock.store.queries import load
+from penstock.store.sealed_credentials import SealedCredentials
 
 _sql = load("connections")
-_RESEALED_AT_ONCE = 100
-_MIN_SECRET = 16
+credentials = SealedCredentials(
+    "connection", _sql.sealed_credentials, _sql.reseal, _sql.newest_credentials
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +52,6 @@ class ConnectionRow:
     created_at: datetime
     updated_at: datetime
     org: str
-
-
-def owner_of_credentials(connection_id: UUID) -> str:
-    """The owner that credentials are sealed with."""
-    return f"connection:{connection_id}"
-
-
-def seal_credentials(sealer: Sealer, connection_id: UUID, given: Mapping[str, str]) -> bytes:
-    return sealer.seal(orjson.dumps(dict(given)), owner_of_credentials(connection_id))
 
 
 async def creator_of(conn: Connection, connection_id: UUID) -> Principal | None:
@@ -126,6 +116,14 @@ async def save_sync(
     await conn.execute(_sql.save_sync, connection_id, org_id, job_id, next_since)
 
 
+async def save_import_error(
+    conn: Connection, org_id: int, connection_id: UUID, error: Mapping[str, Any] | None
+) -> None:
+    """Why the last import failed; None clears an earlier error."""
+    told = None if error is None else to_json(dict(error))
+    await conn.execute(_sql.save_import_error, connection_id, org_id, told)
+
+
 async def count_products(conn: Connection, org_id: int, source: str, most: int) -> int:
     return int(await conn.fetchval(_sql.count_products, org_id, source, most))
 
@@ -137,14 +135,9 @@ async def open_connection(
     row = await conn.fetchrow(_sql.get_sealed, connection_id)
     if row is None:
         return None
-    opened = sealer.open(row["credentials"], owner_of_credentials(connection_id))
-    credentials: dict[str, str] = orjson.loads(opened)
-    for secret in credentials.values():
-        # Shorter ones could be ordinary words, which would disappear from all logs.
-        if len(secret) >= _MIN_SECRET:
-            register_secret(secret)
+    opened = credentials.open(sealer, connection_id, row["credentials"])
     return ShopConnection(
-        row["id"], row["org_id"], row["provider"], row["address"], credentials, row["name"],
+        row["id"], row["org_id"], row["provider"], row["address"], opened, row["name"],
         from_json(row["details"]), row["next_since"],
     )  # fmt: skip
 
@@ -163,29 +156,6 @@ class StoredConnections:
         if found is None or found.org_id != org_id:
             raise NotThere("RESOURCE_NOT_FOUND", "The connection to this shop was deleted.")
         return found
-
-
-async def reseal(conn: Connection, sealer: Sealer, after: UUID | None) -> tuple[int, UUID | None]:
-    """Seal the next credentials with the newest key. Return how many changed, and the last id."""
-    rows = await conn.fetch(_sql.sealed_credentials, after, _RESEALED_AT_ONCE)
-    changed = 0
-    for row in rows:
-        if sealer.is_current(row["credentials"]):
-            continue
-        owner = owner_of_credentials(row["id"])
-        fresh = sealer.seal(sealer.open(row["credentials"], owner), owner)
-        await conn.execute(_sql.reseal, row["id"], fresh)
-        changed += 1
-    return changed, rows[-1]["id"] if rows else None
-
-
-async def newest_opens(conn: Connection, sealer: Sealer) -> bool:
-    """Try to open the newest stored credentials; False if there are none."""
-    row = await conn.fetchrow(_sql.newest_credentials)
-    if row is None:
-        return False
-    sealer.open(row["credentials"], owner_of_credentials(row["id"]))
-    return True
 
 
 async def surplus_imports(

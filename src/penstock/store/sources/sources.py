@@ -8,19 +8,18 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import orjson
-
 from penstock.model.errors import NotThere
 from penstock.model.ports import Sealer
 from penstock.model.sources.config import SourceConfig
 from penstock.model.sources.search import OpenedSource
-from penstock.model.text.redaction import register_secret
 from penstock.store.database import Connection, Database, to_json
 from penstock.store.queries import load
+from penstock.store.sealed_credentials import SealedCredentials
 
 _sql = load("sources")
-_RESEALED_AT_ONCE = 100
-_MIN_SECRET = 16
+credentials = SealedCredentials(
+    "source", _sql.sealed_source_credentials, _sql.reseal_source, _sql.newest_source_credentials
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +42,6 @@ class SourceRow:
     @property
     def parsed(self) -> SourceConfig:
         return SourceConfig.model_validate_json(self.config)
-
-
-def owner_of_credentials(source_id: UUID) -> str:
-    """The owner that credentials are sealed with."""
-    return f"source:{source_id}"
-
-
-def seal_credentials(sealer: Sealer, source_id: UUID, given: Mapping[str, str]) -> bytes:
-    return sealer.seal(orjson.dumps(dict(given)), owner_of_credentials(source_id))
 
 
 async def add_source(
@@ -109,14 +99,9 @@ async def open_source(conn: Connection, sealer: Sealer, source_id: UUID) -> Open
 
 
 def _opened(sealer: Sealer, row: Any) -> OpenedSource:
-    opened = sealer.open(row["credentials"], owner_of_credentials(row["id"]))
-    credentials: dict[str, str] = orjson.loads(opened)
-    for secret in credentials.values():
-        # Shorter ones could be ordinary words, which would disappear from all logs.
-        if len(secret) >= _MIN_SECRET:
-            register_secret(secret)
+    opened = credentials.open(sealer, row["id"], row["credentials"])
     config = SourceConfig.model_validate_json(row["config"])
-    return OpenedSource(row["id"], row["org_id"], config, credentials)
+    return OpenedSource(row["id"], row["org_id"], config, opened)
 
 
 class StoredSources:
@@ -143,26 +128,3 @@ class StoredSources:
         async with self._db.acquire() as conn:
             rows = await conn.fetch(_sql.enabled_sources, org_id)
         return {row["name"]: row["id"] for row in rows}
-
-
-async def reseal(conn: Connection, sealer: Sealer, after: UUID | None) -> tuple[int, UUID | None]:
-    """Seal the next credentials with the newest key. Return how many changed, and the last id."""
-    rows = await conn.fetch(_sql.sealed_source_credentials, after, _RESEALED_AT_ONCE)
-    changed = 0
-    for row in rows:
-        if sealer.is_current(row["credentials"]):
-            continue
-        owner = owner_of_credentials(row["id"])
-        fresh = sealer.seal(sealer.open(row["credentials"], owner), owner)
-        await conn.execute(_sql.reseal_source, row["id"], fresh)
-        changed += 1
-    return changed, rows[-1]["id"] if rows else None
-
-
-async def newest_opens(conn: Connection, sealer: Sealer) -> bool:
-    """Try to open the newest stored credentials; False if there are none."""
-    row = await conn.fetchrow(_sql.newest_source_credentials)
-    if row is None:
-        return False
-    sealer.open(row["credentials"], owner_of_credentials(row["id"]))
-    return True

@@ -11,14 +11,15 @@ from uuid import UUID
 import orjson
 
 from penstock.model.ports import Sealer
-from penstock.model.text.redaction import register_secret
 from penstock.store.accounts.accounts import Principal, principal_from
 from penstock.store.database import Connection, to_json
 from penstock.store.queries import load
+from penstock.store.sealed_credentials import SealedCredentials
 
 _sql = load("watchers")
-_RESEALED_AT_ONCE = 100
-_MIN_SECRET = 16
+credentials = SealedCredentials(
+    "watcher", _sql.sealed_watchers, _sql.reseal_watcher, _sql.newest_watcher
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +81,9 @@ class WatcherRow:
         )  # fmt: skip
 
 
-def owner_of_credentials(watcher_id: UUID) -> str:
-    """The owner that credentials are sealed with."""
-    return f"watcher:{watcher_id}"
-
-
 def seal_credentials(sealer: Sealer, watcher_id: UUID, given: Mapping[str, str]) -> bytes:
-    return sealer.seal(orjson.dumps(dict(given)), owner_of_credentials(watcher_id))
+    """Empty where a place needs none, such as a folder."""
+    return credentials.seal(sealer, watcher_id, given) if given else b""
 
 
 async def add_watcher(conn: Connection, new: NewWatcher) -> None:
@@ -155,38 +152,7 @@ async def creator_of(conn: Connection, watcher_id: UUID) -> Principal | None:
 
 
 async def open_credentials(conn: Connection, sealer: Sealer, watcher_id: UUID) -> dict[str, str]:
-    """The credentials of a watcher in the scope of ``conn``; none if it was deleted."""
+    """The credentials of a watcher in the scope of ``conn``; none if it has none."""
     row = await conn.fetchrow(_sql.get_sealed_watcher, watcher_id)
-    if row is None:
-        return {}
-    credentials: dict[str, str] = orjson.loads(
-        sealer.open(row["credentials"], owner_of_credentials(watcher_id))
-    )
-    for secret in credentials.values():
-        # Shorter ones could be ordinary words, which would disappear from all logs.
-        if len(secret) >= _MIN_SECRET:
-            register_secret(secret)
-    return credentials
-
-
-async def reseal(conn: Connection, sealer: Sealer, after: UUID | None) -> tuple[int, UUID | None]:
-    """Seal the next credentials with the newest key. Return how many changed, and the last id."""
-    rows = await conn.fetch(_sql.sealed_watchers, after, _RESEALED_AT_ONCE)
-    changed = 0
-    for row in rows:
-        if sealer.is_current(row["credentials"]):
-            continue
-        owner = owner_of_credentials(row["id"])
-        fresh = sealer.seal(sealer.open(row["credentials"], owner), owner)
-        await conn.execute(_sql.reseal_watcher, row["id"], fresh)
-        changed += 1
-    return changed, rows[-1]["id"] if rows else None
-
-
-async def newest_opens(conn: Connection, sealer: Sealer) -> bool:
-    """Try to open the newest stored credentials; False if there are none."""
-    row = await conn.fetchrow(_sql.newest_watcher)
-    if row is None:
-        return False
-    sealer.open(row["credentials"], owner_of_credentials(row["id"]))
-    return True
+    sealed = b"" if row is None else row["credentials"]
+    return credentials.open(sealer, watcher_id, sealed) if sealed else {}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from datetime import datetime
 
 from penstock.store.database import Connection
 from penstock.store.queries import load
@@ -36,5 +37,15 @@ async def resign(conn: Connection, name: str) -> None:
     await conn.execute(_sql.resign, name)
 
 
-async def listed(conn: Connection) -> list[Any]:
-    return await conn.fetch(_sql.list_leaders)
+@dataclass(frozen=True, slots=True)
+class LeaderRow:
+    """A leader, and the seconds since its last heartbeat."""
+
+    name: str
+    worker: str
+    took_at: datetime
+    silent_s: float
+
+
+async def list_leaders(conn: Connection) -> list[LeaderRow]:
+    return [LeaderRow(**row) for row in await conn.fetch(_sql.list_leaders)]

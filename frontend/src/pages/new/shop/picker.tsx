@@ -8,7 +8,7 @@ import { Checkbox, Input } from "../../../components/field";
 import { Badge } from "../../../components/status";
 import { List, Table } from "../../../components/table";
 import { client, ok } from "../../../lib/api";
-import { count, plural } from "../../../lib/format";
+import { amount, count, plural } from "../../../lib/format";
 import { MOST_CHOSEN, type Selection, type ShopProduct } from "../../../lib/shops";
 
 interface Props {
@@ -160,7 +160,7 @@ function Row({
       </td>
       <td className="hidden max-w-40 truncate font-mono text-xs md:table-cell">{product.sku ?? "–"}</td>
       <td className="text-right whitespace-nowrap tabular-nums">
-        {product.price ? `${product.price} ${product.currency ?? ""}` : "–"}
+        {product.price ? `${amount(product.price)} ${product.currency ?? ""}` : "–"}
       </td>
       <td className="hidden sm:table-cell">
         <Badge tone={product.status === "active" ? "done" : "skipped"}>{product.status}</Badge>

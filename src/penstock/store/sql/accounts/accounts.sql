@@ -13,7 +13,7 @@ SELECT id, name, plan, weight, max_slices, shared_jobs, catalog_key, created_at 
 
 -- name: list_orgs
 -- All tenants, by name.
-SELECT name, plan, weight, max_slices, shared_jobs, catalog_key, created_at FROM orgs ORDER BY name
+SELECT id, name, plan, weight, max_slices, shared_jobs, catalog_key, created_at FROM orgs ORDER BY name
 
 -- name: add_org
 -- A tenant.

@@ -47,3 +47,41 @@ CROSS JOIN LATERAL (
     SELECT * FROM products
     WHERE data->'images' IS NOT NULL AND data->'images' @> jsonb_build_array(jsonb_build_object('url', n.url)) OFFSET 0) AS p
 WHERE p.org_id = $1 AND ($7::text IS NULL OR p.source = $7)
+
+-- name: unused_pictures
+-- Of the next pictures, by org and URL, those that no product uses, with the last one that was looked
+-- at. Young ones, and those of jobs that are not over, may belong to products that are written now.
+-- Counted, where EXISTS would do: PostgreSQL would read all products for one picture.
+WITH walked AS MATERIALIZED (
+    SELECT org_id, url_hash, url, job_id, created_at FROM pictures
+    WHERE (org_id, url_hash) > ($1, $2) ORDER BY org_id, url_hash LIMIT $3
+)
+SELECT w.org_id, w.url_hash,
+       w.created_at < now() - $4 * interval '1 hour'
+       AND NOT coalesce((SELECT j.finished_at IS NULL FROM jobs j WHERE j.id = w.job_id LIMIT 1), false)
+       AND 0 = (SELECT count(*) FROM (
+                    SELECT org_id FROM products
+                    WHERE data->'images' IS NOT NULL
+                      AND data->'images' @> jsonb_build_array(jsonb_build_object('url', w.url))
+                    OFFSET 0) AS p
+                WHERE p.org_id = w.org_id)
+       AS unused
+FROM walked w ORDER BY w.org_id, w.url_hash
+
+-- name: drop_pictures
+-- Forget pictures that are still unused, and what they keep in blobs.
+WITH gone AS (
+    DELETE FROM pictures p USING unnest($1::bigint[], $2::text[]) AS u (org_id, url_hash)
+    WHERE p.org_id = u.org_id AND p.url_hash = u.url_hash
+      AND 0 = (SELECT count(*) FROM (
+                   SELECT org_id FROM products
+                   WHERE data->'images' IS NOT NULL
+                     AND data->'images' @> jsonb_build_array(jsonb_build_object('url', p.url))
+                   OFFSET 0) AS o
+               WHERE o.org_id = p.org_id)
+    RETURNING p.org_id, p.url_hash
+), freed AS (
+    DELETE FROM blob_refs r USING gone g
+    WHERE r.org_id = g.org_id AND r.kind = ANY ($3::text[]) AND r.owner = g.url_hash
+)
+SELECT count(*) FROM gone

@@ -11,16 +11,19 @@ CROSS JOIN LATERAL (
 
 -- name: insert_products
 -- Insert new products, as given or from their row's checkpoint. Products that exist by now are left out.
-INSERT INTO products (id, org_id, source, source_id, sku, gtin, published, data, lineage, job_id, row_no)
+INSERT INTO products (id, org_id, source, source_id, sku, gtin, published, data, lineage, job_id, row_no,
+                      title_key, price_key, maker, words)
 SELECT n.id, $1, n.source, n.source_id, n.sku, n.gtin,
        n.published AND coalesce(i.normalized->'product'->>'published', 'true') <> 'false',
-       coalesce(n.data::jsonb, (i.normalized->'product')::jsonb),
-       coalesce(n.lineage::json, i.normalized->'lineage'), $2, n.row_no
+       d.data, coalesce(n.lineage::json, i.normalized->'lineage'), $2, n.row_no,
+       title_key(d.data->>'title'), price_key(d.data->'price'->>'amount'), maker_key(d.data),
+       title_words(d.data->>'title')
 FROM (SELECT * FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::boolean[],
                            $9::text[], $10::text[], $11::integer[])
           AS n (id, source, source_id, sku, gtin, published, data, lineage, row_no)
       ORDER BY source, source_id) AS n
 CROSS JOIN LATERAL (SELECT normalized FROM job_items WHERE job_id = $2 AND row_no = n.row_no LIMIT 1) AS i
+CROSS JOIN LATERAL (SELECT coalesce(n.data::jsonb, (i.normalized->'product')::jsonb) AS data OFFSET 0) AS d
 ON CONFLICT (org_id, source, source_id) DO NOTHING
 RETURNING id
 
@@ -28,14 +31,17 @@ RETURNING id
 -- Known ones, locked before. Values that stay remember the row they are from. A version that an undo
 -- took back is not given again.
 UPDATE products p SET sku = n.sku, gtin = n.gtin, published = n.published, data = n.data::jsonb,
-    lineage = (n.lineage::jsonb || CASE WHEN n.whole THEN '{}' ELSE (
+    title_key = title_key(n.data::jsonb->>'title'), price_key = price_key(n.data::jsonb->'price'->>'amount'),
+    maker = maker_key(n.data::jsonb), words = title_words(n.data::jsonb->>'title'),
+    lineage = (n.lineage::jsonb || CASE WHEN n.whole AND p.kept_fields IS NULL THEN '{}' ELSE (
         SELECT coalesce(jsonb_object_agg(l.key, CASE
                    WHEN jsonb_typeof(l.value) = 'object'
                    THEN jsonb_build_object('jobId', p.job_id, 'rowNo', p.row_no) || l.value
                    WHEN jsonb_array_length(l.value) = 4
                    THEN l.value || jsonb_build_array(p.job_id, p.row_no)
                    ELSE l.value END), '{}')
-        FROM jsonb_each(p.lineage::jsonb) AS l WHERE NOT n.lineage::jsonb ? l.key) END)::json,
+        FROM jsonb_each(p.lineage::jsonb) AS l
+        WHERE NOT n.lineage::jsonb ? l.key AND (NOT n.whole OR l.key = ANY (p.kept_fields))) END)::json,
     job_id = $1, row_no = n.row_no, updated_at = now(),
     version = 1 + greatest(p.version, (SELECT max(c.version) FROM product_changes c
                                        WHERE c.product_id = p.id AND c.undone_at IS NOT NULL))
@@ -59,6 +65,8 @@ ON CONFLICT (job_id, product_id) DO UPDATE SET row_no = excluded.row_no, version
                    THEN c.earlier
                    ELSE coalesce(c.earlier, '[]') || jsonb_build_array(jsonb_build_object(
                        'before', c.before, 'version', c.version, 'row_no', c.row_no)) END,
+    began_at = CASE WHEN c.undone_at IS NULL AND c.version = (excluded.before->>'version')::integer
+                    THEN c.began_at ELSE now() END,
     changed_at = now(), undone_at = NULL, after = NULL
 
 -- name: find_products
@@ -66,7 +74,7 @@ ON CONFLICT (job_id, product_id) DO UPDATE SET row_no = excluded.row_no, version
 -- the org's catalog key. OFFSET makes the planner look up name by name: before a table's first ANALYZE it
 -- expects few products of an org, and would read them all.
 SELECT p.id, p.source, p.source_id, p.sku, p.gtin, p.version, p.published, p.data, p.job_id,
-       o.catalog_key
+       p.kept_fields AS kept, o.catalog_key
 FROM products p JOIN orgs o ON o.id = p.org_id
 WHERE p.id = ANY (ARRAY(
     SELECT p.id FROM unnest($3::text[]) AS n (name) CROSS JOIN LATERAL (
@@ -79,17 +87,14 @@ WHERE p.id = ANY (ARRAY(
     WHERE p.source = $2 OR (SELECT catalog_key FROM orgs WHERE id = $1) = 'gtin'))
 
 -- name: find_links
--- Products of other sources that share a GTIN, or brand and MPN, the first so many of each. The second
--- expression is that of its index.
+-- Products of other sources that share a GTIN, or brand and MPN, the first so many of each.
 SELECT DISTINCT ON (p.id) p.id, p.source, p.source_id, p.sku, p.gtin, p.maker, p.title FROM (
     SELECT p.* FROM unnest($3::text[]) AS k (name) CROSS JOIN LATERAL (
-        SELECT id, source, source_id, sku, gtin, data->>'title' AS title,
-            left(lower(((data->>'brand') || chr(31) || (data->'identifiers'->>'mpn')) COLLATE "C"), 200) AS maker
+        SELECT id, source, source_id, sku, gtin, data->>'title' AS title, maker
         FROM products WHERE org_id = $1 AND gtin = k.name AND source <> $2 ORDER BY source LIMIT $5) AS p
     UNION ALL SELECT p.* FROM unnest($4::text[]) AS k (name) CROSS JOIN LATERAL (
         SELECT id, source, source_id, sku, gtin, data->>'title' AS title, k.name AS maker
-        FROM products WHERE org_id = $1 AND source <> $2
-          AND left(lower(((data->>'brand') || chr(31) || (data->'identifiers'->>'mpn')) COLLATE "C"), 200) = k.name
+        FROM products WHERE org_id = $1 AND source <> $2 AND maker = k.name
         ORDER BY source LIMIT $5) AS p
 ) AS p ORDER BY p.id
 
@@ -97,12 +102,13 @@ SELECT DISTINCT ON (p.id) p.id, p.source, p.source_id, p.sku, p.gtin, p.maker, p
 -- Whether anything that rows are compared with was written, undone or set since then.
 SELECT EXISTS (SELECT FROM products WHERE org_id = $1 AND updated_at >= $2)
     OR EXISTS (SELECT FROM product_changes WHERE org_id = $1 AND undone_at >= $2)
+    OR EXISTS (SELECT FROM product_links WHERE org_id = $1 AND decided_at >= $2)
     OR EXISTS (SELECT FROM orgs WHERE id = $1 AND catalog_key_at >= $2)
 
 -- name: files_of_source
 -- Names of the jobs that last wrote some products of a source: usually those of their files.
 SELECT DISTINCT j.name FROM (
-    SELECT job_id FROM products WHERE org_id = $1 AND source = $2 LIMIT $3) AS p
+    SELECT job_id FROM products WHERE org_id = $1 AND source = $2 ORDER BY source_id LIMIT $3) AS p
 JOIN jobs j ON j.id = p.job_id ORDER BY j.name
 
 -- name: forget_row_keys
@@ -158,9 +164,11 @@ WHERE job_id = $1 AND row_no = ANY ($2::integer[]) AND normalized IS NOT NULL AN
 
 -- name: tally_states
 -- How the rows of a range came out, but for those that failed.
--- Each `->>` parses the whole document: once per row, and a second time only if it may have links.
+-- Each `->>` parses the whole document. Most documents end with their state, as a text that no value
+-- can contain: its quotes would be escaped. Links are read only if there may be some.
 SELECT state, count(*) AS rows, count(links) AS linked
-FROM (SELECT result->>'match' AS state,
+FROM (SELECT CASE WHEN right(result::text, 15) = ',"match":"new"}' THEN 'new'
+                  ELSE result->>'match' END AS state,
              CASE WHEN strpos(result::text, '"links"') > 0 THEN result->>'links' END AS links
       FROM job_items
       WHERE job_id = $1 AND row_no > $2 AND row_no <= $3 AND status <> 'ERROR'
@@ -201,6 +209,19 @@ FROM product_changes
 WHERE job_id = $1 AND product_id > $2 AND (undone_at IS NULL OR earlier IS NOT NULL)
 ORDER BY product_id LIMIT $3
 
+-- name: walk_changes
+-- The next products that a job changed, and whether it first changed them since then.
+SELECT product_id, undone_at IS NULL AND began_at >= $4 AS is_new
+FROM product_changes WHERE job_id = $1 AND product_id > $2 ORDER BY product_id LIMIT $3
+
+-- name: changes_of_edit
+-- Which of these products were last changed by rows of an edit, in the form of `changes_to_undo`.
+SELECT c.product_id, false AS has_earlier, c.row_no, c.before::text AS before, c.version
+FROM unnest($2::uuid[]) AS n (product_id)
+JOIN product_changes c ON c.job_id = $1 AND c.product_id = n.product_id
+JOIN job_edit_rows r ON r.edit_id = $3 AND r.row_no = c.row_no
+ORDER BY c.product_id
+
 -- name: lock_changed
 -- Lock the current products in the order of their names.
 SELECT id, version, source, source_id, to_jsonb(p)::text AS image FROM products p
@@ -214,7 +235,10 @@ SELECT id, version, source, source_id FROM products WHERE id = ANY ($1::uuid[])
 -- Each exactly as it was.
 UPDATE products p SET source = b.source, source_id = b.source_id, sku = b.sku, gtin = b.gtin,
     published = b.published, version = b.version, data = b.data, lineage = b.lineage,
-    job_id = b.job_id, row_no = b.row_no, created_at = b.created_at, updated_at = b.updated_at
+    job_id = b.job_id, row_no = b.row_no, created_at = b.created_at, updated_at = b.updated_at,
+    kept_fields = b.kept_fields, title_key = title_key(b.data->>'title'),
+    price_key = price_key(b.data->'price'->>'amount'), maker = maker_key(b.data),
+    words = title_words(b.data->>'title')
 FROM unnest($1::text[]) AS t (image)
 CROSS JOIN LATERAL jsonb_populate_record(NULL::products, t.image::jsonb) AS b
 WHERE p.id = b.id

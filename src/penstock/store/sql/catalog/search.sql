@@ -15,12 +15,11 @@ SELECT k.place, p.* FROM unnest($2::integer[], $3::text[]) AS k (place, name) CR
     ORDER BY source, id LIMIT $5) AS p
 
 -- name: by_maker
--- … with these part numbers of these brands. The expression is that of its index.
+-- … with these part numbers of these brands.
 SELECT k.place, p.* FROM unnest($2::integer[], $3::text[]) AS k (place, name) CROSS JOIN LATERAL (
     SELECT id, source, source_id, sku, gtin, data->'identifiers'->>'mpn' AS mpn, data->>'brand' AS brand,
            data->>'title' AS title, published
-    FROM products WHERE org_id = $1 AND ($4::text IS NULL OR source = $4)
-      AND left(lower(((data->>'brand') || chr(31) || (data->'identifiers'->>'mpn')) COLLATE "C"), 200) = k.name
+    FROM products WHERE org_id = $1 AND maker = k.name AND ($4::text IS NULL OR source = $4)
     ORDER BY source, id LIMIT $5) AS p
 
 -- name: by_words
@@ -29,7 +28,7 @@ SELECT k.place, p.* FROM unnest($2::integer[], $3::text[]) AS k (place, name) CR
 SELECT k.place, p.* FROM unnest($2::integer[], $3::text[]) AS k (place, words) CROSS JOIN LATERAL (
     SELECT p.id, p.source, p.source_id, p.sku, p.gtin, p.data->'identifiers'->>'mpn' AS mpn,
            p.data->>'brand' AS brand, p.data->>'title' AS title, p.published
-    FROM (SELECT * FROM products WHERE title_words(data->>'title') @> string_to_array(k.words, ' ')
+    FROM (SELECT * FROM products WHERE words @> string_to_array(k.words, ' ')
           OFFSET 0) AS p
     WHERE p.org_id = $1 AND ($4::text IS NULL OR p.source = $4) LIMIT $5) AS p
 

@@ -124,6 +124,16 @@ FROM page_versions WHERE page_id = $1 ORDER BY version DESC
 -- Where the raw content of a version is.
 SELECT blob_key FROM page_versions WHERE page_id = $1 AND version = $2
 
+-- name: release_blobs
+-- The versions of a page keep nothing in blobs any more.
+DELETE FROM blob_refs r USING page_versions v
+WHERE v.page_id = $1 AND r.org_id = v.org_id AND r.kind = $2
+  AND r.owner = v.page_id || ':' || v.version
+
+-- name: delete_page
+-- A page with its versions and its job posting.
+DELETE FROM pages WHERE id = $1 RETURNING id
+
 -- name: versions_before
 -- Versions of pages fetched before a time, but for the newest of each page.
 SELECT v.page_id, v.version FROM page_versions v JOIN pages p ON p.id = v.page_id

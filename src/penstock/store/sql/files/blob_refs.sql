@@ -13,7 +13,3 @@ ON CONFLICT DO NOTHING
 -- name: remove_references
 -- An owner keeps no blobs of this kind any more.
 DELETE FROM blob_refs WHERE org_id = $1 AND kind = $2 AND owner = $3
-
--- name: references_of_owner
--- The blobs of one kind that an owner has.
-SELECT blob_key FROM blob_refs WHERE org_id = $1 AND kind = $2 AND owner = $3 ORDER BY blob_key

@@ -1,5 +1,5 @@
 -- name: files_after
--- The next files that are old enough to be missed by nobody, oldest first, and whether a job or a
+-- The next files that are old enough to be deleted, oldest first, and whether a job or a
 -- dead letter has them. LIMIT, where EXISTS would do: PostgreSQL would read all jobs for one page.
 SELECT f.id, f.created_at,
        coalesce((SELECT true FROM jobs j WHERE j.file_id = f.id LIMIT 1),

@@ -267,7 +267,8 @@ WITH taken AS MATERIALIZED (
 ), changed AS (
     UPDATE jobs j SET pending = j.pending - t.items, processing = j.processing + t.items,
         state = CASE WHEN j.state = 'queued' THEN 'running' ELSE j.state END,
-        started_at = CASE WHEN t.starts THEN now() ELSE j.started_at END, stage = $6,
+        -- The claim may have waited while the job was submitted.
+        started_at = CASE WHEN t.starts THEN greatest(now(), j.queued_at) ELSE j.started_at END, stage = $6,
         heartbeat_at = now(), updated_at = now(), seq = j.seq + (t.starts OR t.enters)::integer,
         ready_at = t.ready_at
     FROM taken t
@@ -308,7 +309,7 @@ FROM loaded l LEFT JOIN LATERAL (
     SELECT l.id, l.org_id, l.user_id, l.pipeline, l.config, l.header, l.context, l.state, l.ending,
            l.standing, CASE WHEN l.ingest_done THEN NULL ELSE l.ingest_cursor END AS ingest_cursor,
            l.ingest_done, l.attempts, l.needs_finish, l.last_error, l.total, l.pending, l.processing,
-           l.done, l.error, l.not_found, l.skipped, l.lane,
+           l.done, l.error, l.not_found, l.skipped, l.lane, l.traceparent,
            f.id AS file_id, f.name AS file_name, f.sha256, f.size, f.media_type, f.blob_key,
            ARRAY(SELECT to_json(f)::text FROM job_files m JOIN files f ON f.id = m.file_id
                  WHERE m.job_id = l.id ORDER BY m.place) AS more_files
@@ -372,6 +373,7 @@ ORDER BY i.job_id, i.row_no
 SELECT j.id, j.org_id, j.user_id, j.pipeline, j.config, j.header, j.context, j.state, j.ending, j.standing,
        CASE WHEN j.ingest_done THEN NULL ELSE j.ingest_cursor END AS ingest_cursor, j.ingest_done, j.attempts, j.needs_finish, j.last_error,
        j.total, j.pending, j.processing, j.done, j.error, j.not_found, j.skipped, j.lane,
+       j.traceparent,
        f.id AS file_id, f.name AS file_name, f.sha256, f.size, f.media_type, f.blob_key,
        ARRAY(SELECT to_json(f)::text FROM job_files m JOIN files f ON f.id = m.file_id
              WHERE m.job_id = j.id ORDER BY m.place) AS more_files

@@ -64,14 +64,14 @@ WHERE id = $1
 RETURNING org_id, pending + processing AS open
 
 -- name: end_ending
--- No item is open: the job is cancelled or failed. Whether all rows were stored stays as it is, for
--- whoever takes the job up again.
+-- No item is open: the job is cancelled or failed. `ingest_done` stays as it
+-- is, for a reprocess of the job.
 WITH ended AS (
     UPDATE jobs SET state = ending, finished_at = now(), updated_at = now(), ready_at = 'infinity',
         seq = seq + 1
     WHERE id = $1 AND state = 'cancelling' AND pending + processing = 0
     RETURNING id, org_id, seq, state, last_error, total, done, error, not_found, skipped, generation,
-        pipeline, lane, standing, attempts, queued_at, due_at, started_at, finished_at
+        kept_rows, pipeline, lane, standing, attempts, queued_at, due_at, started_at, finished_at
 ), measured AS (
     INSERT INTO job_metrics (org_id, job_id, generation, pipeline, lane, status, success, code, queued_ms,
                              run_ms, total_ms, total, done, error, not_found, skipped, attempts)
@@ -81,7 +81,8 @@ WITH ended AS (
                                           - greatest(e.queued_at, e.due_at)) * 1000)::bigint,
            coalesce(extract(epoch FROM e.finished_at - e.started_at) * 1000, 0)::bigint,
            greatest(0, extract(epoch FROM e.finished_at - greatest(e.queued_at, e.due_at)) * 1000)::bigint,
-           e.total, e.done, e.error, e.not_found, e.skipped, e.attempts
+           e.total - e.kept_rows, e.done, least(e.error, e.total - e.kept_rows), e.not_found, e.skipped,
+           e.attempts
     FROM ended e WHERE NOT e.standing
 )
 SELECT * FROM ended

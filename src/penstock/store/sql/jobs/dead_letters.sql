@@ -104,7 +104,7 @@ WHERE d.id = $1
 SELECT trace FROM dead_letters WHERE id = $1
 
 -- name: lock_letter
--- Whoever closes a letter holds it first: the second to come sees what the first made of it.
+-- Lock a letter before it is closed, so that a second request sees what the first one did.
 SELECT state FROM dead_letters WHERE id = $1 FOR NO KEY UPDATE
 
 -- name: pick_open

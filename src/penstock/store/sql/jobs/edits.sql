@@ -33,13 +33,6 @@ JOIN job_items i ON i.job_id = $1 AND i.row_no = r.row_no
 WHERE i.parent_row IS NULL
 ORDER BY i.row_no
 
--- name: text_above
--- The last text of a column up to a row.
-SELECT input #>> ARRAY[$3::text] FROM job_items
-WHERE job_id = $1 AND row_no <= $2 AND btrim(coalesce(input #>> ARRAY[$3::text], '')) <> ''
-  AND parent_row IS NULL
-ORDER BY row_no DESC LIMIT 1
-
 -- name: set_inputs
 -- Other cells for rows.
 UPDATE job_items i SET input = c.input FROM unnest($2::integer[], $3::jsonb[]) AS c (row_no, input)
@@ -91,5 +84,12 @@ FROM job_edits e JOIN users u ON u.id = e.edited_by LEFT JOIN bulk_operations b 
 WHERE e.job_id = $1 ORDER BY e.id DESC LIMIT $2
 
 -- name: edit_rows
--- The next rows of an edit.
-SELECT row_no, before FROM job_edit_rows WHERE edit_id = $1 AND row_no > $2 ORDER BY row_no LIMIT $3
+-- The next rows of an edit; without $4 only those whose cells it changed.
+SELECT row_no, before FROM job_edit_rows
+WHERE edit_id = $1 AND row_no > $2 AND ($4 OR before <> '{}') ORDER BY row_no LIMIT $3
+
+-- name: add_rows_beside
+-- Rows that run again with the edit, whose cells it does not change.
+INSERT INTO job_edit_rows (edit_id, job_id, org_id, row_no, before, after)
+SELECT $1, $2, $3, r.row_no, '{}', '{}' FROM unnest($4::integer[]) AS r (row_no)
+ON CONFLICT DO NOTHING

@@ -24,7 +24,7 @@ WHERE before IS NULL OR before < $5 ORDER BY row_no LIMIT $4
 -- name: rows_to_export
 -- … of some statuses, of one error code and with some words (NULL: any), with the input as it came. Up
 -- to a row, so that it ends soon however few there are.
-SELECT row_no, status, input, result, error, problems, following FROM (
+SELECT row_no, status, result, error, problems, input, following FROM (
     SELECT row_no, status, input, result, error, problems,
            lead(row_no) OVER (ORDER BY row_no) AS following,
            sum(pg_column_size(input) + coalesce(pg_column_size(result), 0))
@@ -41,7 +41,7 @@ WHERE before IS NULL OR before < $5 ORDER BY row_no LIMIT $4
 
 -- name: problems_to_export
 -- … of rare statuses only, one index walk each.
-SELECT row_no, status, input, result, error, problems, following FROM (
+SELECT row_no, status, result, error, problems, input, following FROM (
     SELECT found.*, lead(row_no) OVER (ORDER BY row_no) AS following,
            sum(pg_column_size(input) + coalesce(pg_column_size(result), 0))
                OVER (ORDER BY row_no ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before

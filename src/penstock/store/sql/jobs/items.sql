@@ -1,8 +1,8 @@
 -- name: items_by_row
 -- The grid: a page of a job's items in row order, of at most $3 rows and no more than one row beyond
 -- $4 bytes. `following`: the row after it, where there is one.
-SELECT job_id, row_no, status, stage, attempts, generation, input, normalized, result, error,
-       job_type, updated_at, due_at, parent_row, key, group_key, locked_by, locked_at, following
+SELECT job_id, row_no, status, stage, attempts, input, normalized, result, error, job_type, updated_at,
+       due_at, locked_by, locked_at, following
 FROM (
     SELECT i.*, s.worker AS locked_by, s.claimed_at AS locked_at,
            lead(i.row_no) OVER (ORDER BY i.row_no) AS following,
@@ -101,9 +101,8 @@ LIMIT $2
 -- Rows in the order given, as the grid shows them: those that still have one of the statuses (NULL:
 -- any) and fit the finer filters: an error code, a text in what came or the result, when it
 -- changed, a problem of a cell (`*`: any). At most $8 rows and no more than one row beyond $9 bytes; `bytes`: all up to this row.
-SELECT job_id, row_no, status, stage, attempts, generation, input, normalized, result, error,
-       job_type, updated_at, due_at, parent_row, key, group_key, locked_by, locked_at, following,
-       coalesce(before, 0) + size AS bytes
+SELECT job_id, row_no, status, stage, attempts, input, normalized, result, error, job_type, updated_at,
+       due_at, locked_by, locked_at, following, coalesce(before, 0) + size AS bytes
 FROM (
     SELECT found.*, lead(row_no) OVER (ORDER BY place) AS following,
            sum(size) OVER (ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before

@@ -7,18 +7,19 @@ WITH job AS MATERIALIZED (
     SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[],
                          $7::uuid[], $8::text[], $9::smallint[], $10::text[], $11::boolean[],
                          $12::boolean[], $13::boolean[], $14::boolean[], $15::text[],
-                         $16::timestamptz[], $17::integer[], $18::boolean[], $19::bigint[], $20::text[])
+                         $16::timestamptz[], $17::integer[], $18::boolean[], $19::bigint[], $20::text[],
+                         $40::text[])
         WITH ORDINALITY
         AS j (id, org_id, user_id, pipeline, name, config, file_id, ip, priority, lane, standing,
               needs_finish, has_barrier, grouped, header, due_at, total, ingest_done, bytes_total,
-              told, place)
+              told, traceparent, place)
 ), added AS (
     INSERT INTO jobs (id, org_id, user_id, pipeline, name, config, file_id, ip, priority, lane,
                       standing, needs_finish, has_barrier, grouped, header, due_at, ready_at, seq,
-                      total, pending, ingest_done, bytes_total)
+                      total, pending, ingest_done, bytes_total, traceparent)
     SELECT id, org_id, user_id, pipeline, name, config::jsonb, file_id, ip::inet, priority, lane,
            standing, needs_finish, has_barrier, grouped, header::jsonb, due_at,
-           coalesce(due_at, now()), 1, total, total, ingest_done, bytes_total
+           coalesce(due_at, now()), 1, total, total, ingest_done, bytes_total, traceparent
     FROM job
 ), stages AS (
     INSERT INTO job_stages (job_id, position, org_id, kind, name, barrier, before, pending, open,
@@ -49,8 +50,11 @@ SELECT pg_notify($39::text, lane) FROM job WHERE $39 IS NOT NULL GROUP BY lane
 
 -- name: get_job
 -- One job as the API shows it, with how often each error code ended an item of it.
-SELECT j.*, f.name AS file_name, f.size AS file_size, f.sha256, f.media_type, o.name AS org, o.plan,
-       u.email AS owner,
+SELECT j.id, j.org_id, j.pipeline, j.name, j.state, j.paused, j.priority, j.lane, j.user_id, j.config, j.total,
+       j.kept_rows, j.pending, j.processing, j.done, j.error, j.not_found, j.skipped, j.percent, j.stage, j.summary,
+       j.last_error, j.attempts, j.created_at, j.due_at, j.started_at, j.finished_at, j.updated_at,
+       j.undone_at, j.cached_from, j.file_id, f.name AS file_name, f.size AS file_size, f.sha256, f.media_type,
+       o.name AS org, o.plan, u.email AS owner, j.header, j.context, j.pruned_at, j.changes_pruned_at,
        (extract(epoch FROM coalesce(j.finished_at, now()) - j.started_at) * 1000)::bigint AS elapsed_ms,
        coalesce(j.due_at > now(), false) AS delayed,
        EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane) AS lane_paused,
@@ -88,8 +92,8 @@ SELECT ARRAY(SELECT id FROM fitting ORDER BY id DESC LIMIT $4) AS ids,
 
 -- name: listed_jobs
 -- Jobs as a list shows them, newest first: without what they learnt of their file.
-SELECT j.id, j.pipeline, j.name, j.state, j.paused, j.priority, j.lane, j.user_id, j.config, j.total,
-       j.pending, j.processing, j.done, j.error, j.not_found, j.skipped, j.percent, j.stage, j.summary,
+SELECT j.id, j.org_id, j.pipeline, j.name, j.state, j.paused, j.priority, j.lane, j.user_id, j.config, j.total,
+       j.kept_rows, j.pending, j.processing, j.done, j.error, j.not_found, j.skipped, j.percent, j.stage, j.summary,
        j.last_error, j.attempts, j.created_at, j.due_at, j.started_at, j.finished_at, j.updated_at,
        j.undone_at, j.cached_from, j.file_id, f.name AS file_name, f.size AS file_size, f.sha256, f.media_type,
        o.name AS org,

@@ -31,6 +31,31 @@ FROM heads h CROSS JOIN bound b CROSS JOIN LATERAL (
 ) AS i
 ORDER BY i.updated_at, i.job_id, i.row_no LIMIT $9
 
+-- name: search_open
+-- Of the next so many open rows of a job, longest untouched first: those whose labels ($7) contain a
+-- text, or whose number it is; and the last row that was looked at. Inputs do not leave the database.
+WITH named AS MATERIALIZED (
+    SELECT coalesce((SELECT jsonb_object_agg(lower(c.name), c.n - 1)
+                     FROM jsonb_array_elements_text(j.header) WITH ORDINALITY AS c (name, n)
+                     WHERE lower(c.name) = ANY ($7::text[])), '{}') || j.labels AS cells
+    FROM jobs j WHERE j.id = $1
+), walked AS MATERIALIZED (
+    SELECT i.row_no, i.updated_at FROM job_items i
+    WHERE i.job_id = $1 AND i.status IN ('PENDING', 'PROCESSING') AND i.status = ANY ($2::text[])
+      AND (i.updated_at, i.row_no) > ($3, $4)
+    ORDER BY i.updated_at, i.row_no LIMIT $5
+)
+SELECT w.row_no, w.updated_at, w.fits
+FROM (SELECT w.row_no, w.updated_at, row_number() OVER (ORDER BY w.updated_at DESC, w.row_no DESC) AS last,
+             w.row_no::text = $6 OR EXISTS (
+                 SELECT FROM unnest($7::text[]) AS l (name)
+                 WHERE strpos(lower(CASE jsonb_typeof(i.input)
+                                    WHEN 'array' THEN i.input->>((n.cells->>l.name)::integer)
+                                    ELSE i.input->>l.name END), lower($6)) > 0) AS fits
+      FROM walked w JOIN job_items i ON i.job_id = $1 AND i.row_no = w.row_no CROSS JOIN named n) AS w
+WHERE w.fits OR w.last = 1
+ORDER BY w.updated_at, w.row_no
+
 -- name: running_rows
 -- Running rows, which are few: found by their slices.
 SELECT i.job_id, i.row_no, i.updated_at

@@ -1,6 +1,6 @@
 -- name: overdue_jobs
--- Jobs that somebody has held for the whole limit without settling anything. `updated_at` is renewed
--- by every settle, batch, pause and resume; who waits for a turn or a due time holds no lease.
+-- Jobs with a lease that has lasted for the whole limit without a settle. `updated_at` is renewed
+-- by every settle, batch, pause and resume; a job that waits for its turn or a due time has no lease.
 SELECT j.id, min(s.claimed_at) AS claimed_at, min(s.worker) AS worker, min(s.stage) AS stage
 FROM slices s JOIN jobs j ON j.id = s.job_id
 WHERE s.claimed_at < now() - $1 * interval '1 millisecond' AND s.expires_at > now()

@@ -66,13 +66,15 @@ SELECT state, ending, ingest_done, generation, reopening FROM jobs WHERE id = $1
 
 -- name: requeue_job
 -- The job begins again with what is reopened, as a new generation; so its progress may begin lower: at
--- what stays, where a holder ($2) has up to $3 items to reopen, else where its counters put it.
+-- what stays, where a holder ($2) has up to $3 items to reopen, else where its counters put it. $4 items
+-- are reopened already.
 UPDATE jobs SET state = 'queued', ending = NULL, finished_at = NULL, undone_at = NULL,
     started_at = NULL, due_at = NULL,
     stage = NULL, attempts = 0, last_error = NULL, first_failed_at = NULL, summary = NULL,
     percent = CASE WHEN $2::uuid IS NULL THEN 0
                    ELSE greatest(0, 100.0 * (total - $3) / greatest(total, 1)) END,
-    generation = generation + 1, reopening = $2, updated_at = now(), queued_at = now()
+    generation = generation + 1, reopening = $2, updated_at = now(), queued_at = now(),
+    kept_rows = greatest(0, total - pending - processing - $4)
 WHERE id = $1 AND state IN ('done', 'failed', 'cancelled')
 RETURNING generation
 
@@ -98,6 +100,10 @@ FROM jobs j WHERE j.id = $1 AND st.job_id = j.id
 -- name: shut_finish
 -- A job under way whose summary was to be made has items again.
 UPDATE job_stages SET ready_at = 'infinity' WHERE job_id = $1 AND kind = 'finish'
+
+-- name: run_more
+-- More items run again.
+UPDATE jobs SET kept_rows = greatest(0, kept_rows - $2) WHERE id = $1
 
 -- name: end_reopening
 -- All that was to be reopened is.

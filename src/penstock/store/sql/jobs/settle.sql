@@ -154,7 +154,7 @@ WITH move AS (
     RETURNING j.id, j.org_id, j.seq, j.state, j.needs_finish, n.percent::real AS percent, n.stage, j.total,
         j.lane, j.pipeline, j.pending, j.processing, j.done, j.error, j.not_found, j.skipped,
         n.tells_progress, (extract(epoch FROM now() - j.started_at) * 1000)::bigint AS elapsed_ms,
-        n.complete, n.ends, j.generation, j.attempts, j.queued_at, j.due_at, j.started_at, j.finished_at
+        n.complete, n.ends, j.generation, j.kept_rows, j.attempts, j.queued_at, j.due_at, j.started_at, j.finished_at
 ), measured AS (
     INSERT INTO job_metrics (org_id, job_id, generation, pipeline, lane, status, success, code, queued_ms,
                              run_ms, total_ms, total, done, error, not_found, skipped, attempts)
@@ -164,7 +164,8 @@ WITH move AS (
                                           - greatest(e.queued_at, e.due_at)) * 1000)::bigint,
            coalesce(extract(epoch FROM e.finished_at - e.started_at) * 1000, 0)::bigint,
            greatest(0, extract(epoch FROM e.finished_at - greatest(e.queued_at, e.due_at)) * 1000)::bigint,
-           e.total, e.done, e.error, e.not_found, e.skipped, e.attempts
+           e.total - e.kept_rows, e.done, least(e.error, e.total - e.kept_rows), e.not_found, e.skipped,
+           e.attempts
     FROM moved e WHERE e.ends
 )
 SELECT * FROM moved
@@ -220,8 +221,8 @@ WITH ended AS (
         ready_at = 'infinity', stage = NULL, paused = false, seq = seq + 1,
         summary = coalesce($2::jsonb, summary)
     WHERE id = ANY ($1::uuid[]) AND state IN ('queued', 'running') AND pending + processing = 0
-    RETURNING id, org_id, seq, total, done, error, not_found, skipped, summary, generation, pipeline,
-        lane, state, standing, attempts, queued_at, due_at, started_at, finished_at,
+    RETURNING id, org_id, seq, total, done, error, not_found, skipped, summary, generation, kept_rows,
+        pipeline, lane, state, standing, attempts, queued_at, due_at, started_at, finished_at,
         (extract(epoch FROM now() - coalesce(started_at, now())) * 1000)::bigint AS elapsed_ms
 ), measured AS (
     INSERT INTO job_metrics (org_id, job_id, generation, pipeline, lane, status, success, code, queued_ms,
@@ -233,7 +234,8 @@ WITH ended AS (
                                           - greatest(e.queued_at, e.due_at)) * 1000)::bigint,
            coalesce(extract(epoch FROM e.finished_at - e.started_at) * 1000, 0)::bigint,
            greatest(0, extract(epoch FROM e.finished_at - greatest(e.queued_at, e.due_at)) * 1000)::bigint,
-           e.total, e.done, e.error, e.not_found, e.skipped, e.attempts
+           e.total - e.kept_rows, e.done, least(e.error, e.total - e.kept_rows), e.not_found, e.skipped,
+           e.attempts
     FROM ended e WHERE NOT e.standing
 )
 SELECT * FROM ended

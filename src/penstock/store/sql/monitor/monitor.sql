@@ -155,12 +155,6 @@ FROM (SELECT * FROM job_metrics
       ORDER BY finished_at DESC LIMIT $2) AS m
 GROUP BY 1, 2 ORDER BY jobs DESC, last_at DESC LIMIT $3
 
--- name: metrics_of_job
--- Each end of one job, oldest first.
-SELECT generation, status, success, code, queued_ms, run_ms, total_ms, total, done, error, not_found,
-       skipped, attempts, finished_at
-FROM job_metrics WHERE job_id = $1 ORDER BY finished_at, id
-
 -- name: waiting_jobs
 -- Live jobs by lane and pipeline: how many wait, and how many items of all of them do.
 SELECT lane, pipeline, count(*) FILTER (WHERE state = 'queued' AND ready_at <= now()) AS waiting,
@@ -187,13 +181,16 @@ WHERE r.span = 'day' GROUP BY r.pipeline, d.durations ORDER BY r.pipeline
 
 -- name: to_log
 -- Starts and ends of jobs in a range of events, in the order of commits.
-SELECT e.event, e.job_id, e.worker, e.data, e.created_at, j.pipeline, j.total, o.name AS org,
+SELECT e.event, e.job_id, e.worker, e.data, e.created_at, j.pipeline, j.total, j.traceparent,
+       o.name AS org,
+       CASE WHEN j.pipeline = ANY ($6::text[]) THEN j.config END AS config,
        CASE WHEN e.event <> 'job.started' AND j.pipeline = ANY ($6::text[]) THEN j.summary END AS summary
 FROM (SELECT xid, id, org_id, job_id, event, worker, data, created_at FROM events
       WHERE (xid, id) > ($1::text::xid8, $2) AND (xid, id) <= ($3::text::xid8, $4)
         AND event = ANY ($5::text[])
       ORDER BY xid, id) AS e
-CROSS JOIN LATERAL (SELECT pipeline, total, summary, standing FROM jobs WHERE id = e.job_id LIMIT 1) AS j
+CROSS JOIN LATERAL (SELECT pipeline, total, config, summary, standing, traceparent FROM jobs
+                    WHERE id = e.job_id LIMIT 1) AS j
 JOIN orgs o ON o.id = e.org_id
 WHERE NOT j.standing
 ORDER BY e.xid, e.id

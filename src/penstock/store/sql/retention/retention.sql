@@ -80,6 +80,10 @@ WITH gone AS (
 )
 SELECT product_id FROM gone
 
+-- name: drop_posting_changes
+-- Before-images of job postings of a job.
+DELETE FROM posting_changes WHERE job_id = $1
+
 -- name: drop_missing
 -- What a job's file did not contain, a chunk at a time.
 DELETE FROM job_missing WHERE job_id = $1 AND source_id = ANY (ARRAY(

@@ -23,7 +23,7 @@ WHERE s.id = $1
 
 -- name: lock_schedule
 -- Wait for other changes of a schedule.
-SELECT state, failures, pause_after, cron, at, time_zone, name FROM schedules WHERE id = $1 FOR UPDATE
+SELECT name, state, failures, pause_after FROM schedules WHERE id = $1 FOR UPDATE
 
 -- name: name_taken
 -- Whether another schedule of the org has this name.
@@ -35,7 +35,7 @@ UPDATE schedules SET name = $2, cron = $3, at = $4, time_zone = $5, catch_up = $
     action = $7::jsonb, pause_after = $8, next_at = $9,
     state = CASE WHEN $9::timestamptz IS NULL THEN state ELSE 'active' END,
     pause_reason = CASE WHEN $9::timestamptz IS NULL THEN pause_reason END,
-    failures = 0, updated_at = now()
+    failures = 0, updated_at = now(), planned_at = clock_timestamp()
 WHERE id = $1
 
 -- name: delete_schedule
@@ -50,7 +50,7 @@ WHERE id = $1 AND state = 'active' RETURNING id
 -- name: resume_schedule
 -- Due again from the next time on.
 UPDATE schedules SET state = 'active', pause_reason = NULL, failures = 0, next_at = $2,
-    updated_at = now()
+    updated_at = now(), planned_at = clock_timestamp()
 WHERE id = $1 AND state = 'paused' RETURNING id
 
 -- name: due_schedules
@@ -59,18 +59,41 @@ SELECT id, org_id, cron, at, time_zone, catch_up, next_at, clock_timestamp() + $
 FROM schedules WHERE state = 'active' AND next_at <= clock_timestamp() + $2::interval
 ORDER BY next_at LIMIT $1 FOR UPDATE SKIP LOCKED
 
+-- name: planned_ahead
+-- Lock schedules whose next time was set by a clock that was set back since; $2 shifts the clock in
+-- tests.
+SELECT id, org_id, cron, at, time_zone, catch_up, next_at, clock_timestamp() + $2::interval AS now
+FROM schedules
+WHERE state = 'active' AND cron IS NOT NULL
+  AND planned_at > clock_timestamp() + $2::interval + interval '2 seconds'
+ORDER BY planned_at DESC LIMIT $1 FOR UPDATE SKIP LOCKED
+
+-- name: bring_runs_forward
+-- Runs that a clock, which was set back since, has put off, begin now.
+UPDATE schedule_runs SET try_at = clock_timestamp()
+WHERE state = 'waiting' AND try_at > clock_timestamp() + interval '2 seconds'
+  AND (created_at > clock_timestamp() + interval '2 seconds'
+       OR try_at > clock_timestamp() + interval '1 hour')
+
+-- name: read_clock
+-- The clock that schedules use.
+SELECT clock_timestamp()
+
 -- name: advance
 -- The next due time; without one the schedule has ended.
-UPDATE schedules SET next_at = $2,
+UPDATE schedules SET next_at = $2, planned_at = $3,
     state = CASE WHEN $2::timestamptz IS NULL THEN 'ended' ELSE state END
 WHERE id = $1
 
 -- name: add_runs
--- One row for each due time, unless there is one.
+-- One row for each due time, unless there is one. A run that was missed begins if its time comes
+-- again, after the clock was set back.
 INSERT INTO schedule_runs (schedule_id, due_at, org_id, state, times, ended_at)
 SELECT $1, due_at, $2, $4, $5, CASE WHEN $4 = 'missed' THEN now() END
 FROM unnest($3::timestamptz[]) AS due_at
-ON CONFLICT DO NOTHING RETURNING due_at
+ON CONFLICT (schedule_id, due_at) DO UPDATE SET state = 'waiting', times = 1, ended_at = NULL, try_at = now()
+    WHERE schedule_runs.state = 'missed' AND excluded.state = 'waiting'
+RETURNING due_at
 
 -- name: add_manual_run
 -- A run that a user starts.

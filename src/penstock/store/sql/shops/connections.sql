@@ -56,6 +56,11 @@ UPDATE connections SET synced_at = now(), last_job = $3, error = NULL,
     next_since = greatest(next_since, $4::timestamptz)
 WHERE id = $1 AND org_id = $2 AND deleted_at IS NULL
 
+-- name: save_import_error
+-- Why the last import could not read the shop, or null after one that could.
+UPDATE connections SET error = $3::jsonb
+WHERE id = $1 AND org_id = $2 AND deleted_at IS NULL AND error IS DISTINCT FROM $3::jsonb
+
 -- name: count_products
 -- How many products of the org come from a source, up to a limit.
 SELECT count(*) FROM (

@@ -84,11 +84,13 @@ WHERE w.id = $1 AND w.deleted_at IS NULL AND u.disabled_at IS NULL AND u.role <>
 -- name: sealed_watchers
 -- Sealed credentials by keyset, to be sealed with another key.
 SELECT id, credentials FROM watchers
-WHERE deleted_at IS NULL AND ($1::uuid IS NULL OR id > $1) ORDER BY id LIMIT $2 FOR NO KEY UPDATE
+WHERE deleted_at IS NULL AND credentials <> '' AND ($1::uuid IS NULL OR id > $1)
+ORDER BY id LIMIT $2 FOR NO KEY UPDATE
 
 -- name: newest_watcher
 -- The newest sealed credentials, to check whether they open.
-SELECT id, credentials FROM watchers WHERE deleted_at IS NULL ORDER BY id DESC LIMIT 1
+SELECT id, credentials FROM watchers WHERE deleted_at IS NULL AND credentials <> ''
+ORDER BY id DESC LIMIT 1
 
 -- name: reseal_watcher
 -- The same credentials, sealed with the newest key.

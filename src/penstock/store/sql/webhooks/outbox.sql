@@ -4,7 +4,7 @@ SELECT EXISTS (SELECT 1 FROM webhook_endpoints WHERE enabled)
 
 -- name: to_tell
 -- Events up to there, each with every endpoint that wants it and whose maker may see its job.
--- Deliveries are told of by nobody. Older than the endpoint is what is so by its transaction and by
+-- Events of deliveries themselves are not delivered. Older than the endpoint is what is so by its transaction and by
 -- its time: after a restore into another server transactions are numbered again.
 WITH page AS MATERIALIZED (
     SELECT xid, id, org_id, job_id, seq, event, worker, data, created_at FROM events

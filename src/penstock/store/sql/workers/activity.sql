@@ -46,7 +46,7 @@ LIMIT $1
 -- name: live_jobs
 -- Jobs being worked on, those that hold the most first.
 SELECT j.id, j.name, j.pipeline, o.name AS org, j.priority, j.state, j.paused, j.percent, j.total,
-       j.pending, j.processing, j.skipped, s.stage, s.slices, s.items, st.avg_ms,
+       j.pending, j.processing, j.skipped, j.kept_rows, s.stage, s.slices, s.items, st.avg_ms,
        coalesce((extract(epoch FROM now() - j.started_at) * 1000)::bigint, 0) AS elapsed_ms
 FROM (SELECT job_id, count(*) AS slices, coalesce(sum(cardinality(row_nos)), 0) AS items,
              max(stage) AS stage, max(position) AS position
@@ -56,14 +56,14 @@ JOIN orgs o ON o.id = j.org_id
 LEFT JOIN job_stages st ON st.job_id = s.job_id AND st.position = s.position
 ORDER BY s.items DESC, s.slices DESC, j.id
 
--- name: lately_ended
+-- name: last_ended
 -- Jobs that ended since a moment, the latest first: how each ended, how long it took, how much it was.
-SELECT finished_at, total, total_ms, success
+SELECT finished_at, total, total_ms, success, error
 FROM job_metrics
 WHERE finished_at > $1 AND status <> 'cancelled'
 ORDER BY finished_at DESC LIMIT $2
 
--- name: lately_failed
+-- name: last_failed
 -- Dead letters since a moment, the latest first: one walk of the index for each of their states.
 SELECT l.id, l.job_id, l.pipeline, l.name, l.code, l.message, l.last_failed_at
 FROM unnest(ARRAY['open', 'reprocessed', 'discarded']) AS s (state)

@@ -1,5 +1,5 @@
 -- name: look_at_clock
--- How far the clock stands behind the latest time seen, in milliseconds; nobody else looks meanwhile.
+-- How far the clock stands behind the latest time seen, in milliseconds. Locks the row against other checks.
 SELECT extract(epoch FROM seen - now())::float8 * 1000 FROM clock FOR UPDATE
 
 -- name: note_time

@@ -1,0 +1,14 @@
+/** Files that shop systems import, by the name that the API gives them. */
+export const SHOP_FORMATS: [format: string, label: string][] = [
+  ["shopify", "Shopify"],
+  ["woocommerce", "WooCommerce"],
+  ["magento", "Magento 2"],
+  ["prestashop", "PrestaShop products"],
+  ["prestashop-combinations", "PrestaShop combinations"],
+  ["akeneo", "Akeneo"],
+];
+
+/** The ending of a file in this format. */
+export function endingOf(format: string): string {
+  return SHOP_FORMATS.some(([name]) => name === format) ? "csv" : format;
+}

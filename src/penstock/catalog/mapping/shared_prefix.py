@@ -1,0 +1,26 @@
+"""The prefix that most columns of a file have in common: `p_model`, `p_stock`, `p_name.de`."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+MIN_COLUMNS = 4
+MIN_SHARE = 0.5
+
+_PREFIX = re.compile(r"[^\W_]{1,20}[_.:/]{1,2}(?=[^\W\d_])")
+
+
+def names_without_prefix(header: Sequence[str]) -> list[str | None]:
+    """Each name without the prefix; None for names that do not have it, and for all if too few
+    columns share one."""
+    prefixes = [match.group() if (match := _PREFIX.match(name)) else None for name in header]
+    found = Counter(one for one in prefixes if one is not None).most_common(1)
+    if not found or found[0][1] < max(MIN_COLUMNS, MIN_SHARE * len(header)):
+        return [None] * len(header)
+    shared = found[0][0]
+    return [
+        name.removeprefix(shared) if one == shared else None
+        for name, one in zip(header, prefixes, strict=True)
+    ]

@@ -1,0 +1,86 @@
+"""What is wrong with a value that pydantic refuses, in words for the person who sent it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+_MUST_BE: Final = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "finite_number": "a finite number",
+    "decimal_type": "a number",
+    "decimal_parsing": "a number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "dict_type": "an object",
+    "mapping_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "set_type": "a list",
+    "uuid_type": "an id such as 01a1e7da-503b-7cff-bd4a-880141d0d095",
+    "uuid_parsing": "an id such as 01a1e7da-503b-7cff-bd4a-880141d0d095",
+    "datetime_type": "a time such as 2026-11-15T09:30:00Z",
+    "datetime_parsing": "a time such as 2026-11-15T09:30:00Z",
+    "datetime_from_date_parsing": "a time such as 2026-11-15T09:30:00Z",
+    "timezone_aware": "a time with its zone, such as 2026-11-15T09:30:00Z",
+    "date_type": "a date such as 2026-11-15",
+    "date_parsing": "a date such as 2026-11-15",
+    "date_from_datetime_parsing": "a date such as 2026-11-15",
+    "literal_error": "{expected}",
+    "enum": "{expected}",
+    "greater_than": "greater than {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than": "less than {lt}",
+    "less_than_equal": "at most {le}",
+    "string_too_short": "at least {min_length} characters long",
+    "string_too_long": "at most {max_length} characters long",
+    "string_pattern_mismatch": "text that matches {pattern}",
+}
+# Names that pydantic gives to the branches of a union; no caller wrote them.
+_BRANCHES: Final = frozenset({"str", "int", "float", "bool", "datetime", "uuid", "none"})
+
+
+def field_of(problem: Mapping[str, Any]) -> str:
+    """The path of the field, as the caller wrote it."""
+    first, *others = [str(part) for part in problem["loc"]] or [""]
+    return ".".join((first, *(part for part in others if not _is_branch(part))))
+
+
+def _is_branch(part: str) -> bool:
+    return part in _BRANCHES or "[" in part or "(" in part
+
+
+def reason_of(problem: Mapping[str, Any]) -> str:
+    kind, context = problem["type"], problem.get("ctx") or {}
+    if kind == "missing":
+        return "this field is required"
+    if kind == "string_too_short" and context.get("min_length") == 1:
+        return "must not be empty"
+    if kind == "extra_forbidden":
+        return "there is no such field"
+    if kind in _MUST_BE:
+        return f"must be {_MUST_BE[kind].format(**context)}"
+    return str(problem["msg"]).removeprefix("Value error, ")
+
+
+def reasons_by_field(problems: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """One reason for each field: a value that may be one of several things names all of them."""
+    reasons: dict[str, list[str]] = {}
+    for one in problems:
+        known = reasons.setdefault(field_of(one), [])
+        reason = reason_of(one)
+        if reason not in known:
+            known.append(reason)
+    return {field: _joined(some) for field, some in reasons.items()}
+
+
+def _joined(reasons: Sequence[str]) -> str:
+    first, *others = reasons
+    return " or ".join((first, *(one.removeprefix("must be ") for one in others)))

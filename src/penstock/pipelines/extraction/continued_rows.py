@@ -1,0 +1,70 @@
+"""Rows of Magento 1 that continue the product above them.
+
+An export of Magento 1 has further rows below a product, without a SKU: its other pictures and
+variants, and its texts in other languages (with a `_store`). What they add is put into the row of
+the product. The rows themselves stay, without content, so that rows keep their numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from penstock.catalog.mapping.synonyms import platform_of
+from penstock.formats.tables import Piece, TableChunk
+
+_SKU, _STORE = "sku", "_store"
+# Columns whose further values are added; of others the first value counts.
+_LISTS = frozenset(("_super_products_sku", "_media_image"))
+
+
+def continues_rows(names: Sequence[str]) -> bool:
+    """Whether these are the columns of Magento 1."""
+    return _SKU in names and _STORE in names and platform_of(names) == "magento1"
+
+
+def with_complete_products(
+    pieces: Iterator[Piece], names: Sequence[str], *, resumed: bool
+) -> Iterator[Piece]:
+    """The pieces, each held back until the next one is read, since that may begin with rows that
+    continue its last product. ``resumed``: the product of the first rows was read before."""
+    products = _Products(names, resumed)
+    held: Piece | None = None
+    for piece in pieces:
+        if isinstance(piece, TableChunk):
+            products.complete(piece.rows)
+        if held is not None:
+            yield held
+        held = piece
+    if held is not None:
+        yield held
+
+
+class _Products:
+    def __init__(self, names: Sequence[str], resumed: bool) -> None:
+        self._sku, self._store = names.index(_SKU), names.index(_STORE)
+        self._lists = [index for index, name in enumerate(names) if name in _LISTS]
+        self._last: list[str] | None = None
+        self._begun = resumed
+
+    def complete(self, rows: Sequence[list[str]]) -> None:
+        for row in rows:
+            if self._cell(row, self._sku):
+                self._last, self._begun = row, True
+            elif self._begun:
+                if self._last is not None and not self._cell(row, self._store):
+                    self._add(self._last, row)
+                row[:] = [""] * len(row)
+
+    def _add(self, product: list[str], row: Sequence[str]) -> None:
+        product += [""] * (len(row) - len(product))
+        for index, cell in enumerate(row):
+            if not cell.strip():
+                continue
+            if not product[index].strip():
+                product[index] = cell
+            elif index in self._lists:
+                product[index] = f"{product[index]},{cell}"
+
+    @staticmethod
+    def _cell(row: Sequence[str], index: int) -> str:
+        return row[index].strip() if index < len(row) else ""

@@ -1,0 +1,1 @@
+function e(e){let t=e;if(!t||t.amount===null||t.amount===void 0)return``;let[n=``,...r]=String(t.amount).split(`.`);return`${[n.replace(/\B(?=(\d{3})+$)/g,`,`),...r].join(`.`)} ${t.currency??``}`.trim()}function t(t){let n=e(t),r=t?.unit;return n&&typeof r==`string`&&r!==`piece`?`${n} per ${r}`:n}export{t as n,e as t};

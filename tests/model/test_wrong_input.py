@@ -1,0 +1,60 @@
+"""What is wrong with a value, in words for the person who sent it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from penstock.model.text.wrong_input import reasons_by_field
+
+
+class Inner(BaseModel):
+    low: int = Field(1, ge=1, le=9)
+
+
+class Given(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field("x", min_length=1)
+    id: UUID | None = None
+    at: datetime | Literal["last"] = "last"
+    on: bool = True
+    kind: Literal["a", "b"] = "a"
+    many: list[str] = []
+    inner: Inner = Inner()
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "reason"),
+    [
+        ({"name": 1}, "name", "must be text"),
+        ({"name": ""}, "name", "must not be empty"),
+        ({"id": "x"}, "id", "must be an id such as 01a1e7da-503b-7cff-bd4a-880141d0d095"),
+        ({"at": "soon"}, "at", "must be a time such as 2026-11-15T09:30:00Z or 'last'"),
+        ({"on": "maybe"}, "on", "must be true or false"),
+        ({"kind": "c"}, "kind", "must be 'a' or 'b'"),
+        ({"many": "one"}, "many", "must be a list"),
+        ({"many": [1]}, "many.0", "must be text"),
+        ({"inner": 3}, "inner", "must be an object"),
+        ({"inner": {"low": 10}}, "inner.low", "must be at most 9"),
+        ({"inner": {"low": "many"}}, "inner.low", "must be a whole number"),
+        ({"nmae": "x"}, "nmae", "there is no such field"),
+    ],
+)
+def test_the_reason_names_what_is_expected(given: dict[str, Any], field: str, reason: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        Given.model_validate(given)
+    assert reasons_by_field(refused.value.errors()) == {field: reason}
+
+
+def test_a_missing_field_is_required() -> None:
+    class Needs(BaseModel):
+        name: str
+
+    with pytest.raises(ValidationError) as refused:
+        Needs.model_validate({})
+    assert reasons_by_field(refused.value.errors()) == {"name": "this field is required"}
