@@ -153,7 +153,7 @@ HOT += [
     ("missing.unnamed_rows", {"job_items_pkey", "job_keys_"}),
     ("result_cache.find", {"result_cache_pkey"}),
     ("result_cache.is_unchanged", {"jobs_pkey"}),
-    ("result_cache.copy_items", {"job_items_pkey"}),
+    ("result_cache.copy_range", {"job_items_pkey"}),
     ("result_cache.copy_keys", {"job_keys_"}),
     ("result_cache.copy_results", {"job_items_pkey"}),
     ("result_cache.count_problems", {"items_problem"}),

@@ -26,7 +26,6 @@ from penstock.store.jobs import ingest as stored
 from penstock.store.jobs import jobs, ranges, result_cache, slices
 from penstock.store.jobs.result_cache import WHOLE, Source
 
-_COPIED_AT_ONCE = 2000
 # Rows that are copied with all their results.
 _COPIED_WHOLE = 20_000
 _MIN_RANGE_ROWS, _MAX_RANGE_ROWS = 1000, 2500
@@ -87,7 +86,8 @@ class Ingest:
                     if copied:
                         job = replace(job, header=source.header)
                         learned = await pipeline.after_ingest(job, source.cursor, ctx)
-                        return await self._end(learned, None, source)
+                        waiting = self._waiting_rows(job, source.cursor, learned)
+                        return await self._end(learned, waiting, source)
                     if cursor is not None and self._must_rest(must_yield):
                         return await self._yield()
                 await self._own_keys(cursor)
@@ -136,11 +136,11 @@ class Ingest:
             return cursor, False
         if not whole:
             await self._own_keys(cursor)
-        # Once rows were copied without their end, the job is matched and summed up as usual.
+        # Once rows were copied without their results, the job is matched and summed up as usual.
         whole = whole and (cursor is None or cursor.get(WHOLE, False))
         done = cursor["rows"] if cursor else 0
         while done < source.total:
-            last = min(done + (_COPIED_WHOLE if whole else _COPIED_AT_ONCE), source.total)
+            last = min(done + (_COPIED_WHOLE if whole else self._range_rows(source)), source.total)
             # The columns are known only with the last row.
             known = {name: one for name, one in source.cursor.items()
                      if name != "columns" or last == source.total}  # fmt: skip
@@ -154,6 +154,12 @@ class Ingest:
             if done < source.total and self._must_rest(must_yield):
                 return cursor, False
         return cursor, True
+
+    def _range_rows(self, source: Source) -> int:
+        """How many rows are copied as one range."""
+        settings = self._runtime.settings
+        fitting = int(settings.ingest_max_batch_bytes / max(source.row_bytes, 1.0))
+        return max(1, min(_MAX_RANGE_ROWS, settings.ingest_max_rows, fitting))
 
     async def _copy_once(self, source: Source, after: int, there: Mapping[str, Any]) -> None:
         last = there["rows"]
@@ -171,8 +177,8 @@ class Ingest:
                     conn, source.job_id, self._row, after, last
                 )
             else:
-                move, row_bytes = await result_cache.copy_some(
-                    conn, source.job_id, self._row, after, last, self._pipeline.later_members
+                move, row_bytes = await result_cache.copy_as_range(
+                    conn, source.job_id, self._row, after, last
                 )
             await stored.save_move(
                 conn, self._row.id, move, row_bytes=row_bytes, cursor=there,

@@ -45,7 +45,8 @@ async def look_up(
 
 @dataclass(frozen=True, slots=True)
 class CachedResults:
-    """``whole``: every row would end as it did in that job."""
+    """``whole``: every row would end as it did in that job, so that all its results are copied.
+    Otherwise its rows are, which need not be read from the file again."""
 
     source: Source
     whole: bool
@@ -59,7 +60,7 @@ async def _check(
     ):
         return None
     whole = await pipeline.has_same_outcome(job, source.config, source.started_at, ctx)
-    return CachedResults(source, whole)
+    return CachedResults(source, whole) if whole or pipeline.ranges is not None else None
 
 
 @dataclass(frozen=True, slots=True)

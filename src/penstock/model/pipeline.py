@@ -197,8 +197,6 @@ class Pipeline:
     brief_member: ClassVar[str] = "brief"
     # The member of a checkpoint that lists the row's problems; they are kept in a column.
     problems_member: ClassVar[str] = "problems"
-    # Members that stages after the first add to documents, left out when results are used again.
-    later_members: ClassVar[tuple[str, ...]] = ()
     # Writers of effects that only this pipeline has, where it comes from another package.
     effects: ClassVar[tuple[EffectWriter | JobEffectWriter, ...]] = ()
     # The first stage is a pure function of the row: how it runs over whole ranges of rows.

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from penstock import __version__
 from penstock.catalog.mapping.column_stats import ColumnStats
-from penstock.catalog.products.grid import AMOUNTS, LINKS, MATCH
+from penstock.catalog.products.grid import AMOUNTS
 from penstock.catalog.products.plan import compile_plan
 from penstock.catalog.products.validate import compile_validator
 from penstock.catalog.profiles import profile as profiles
@@ -135,7 +135,6 @@ class Extraction(Pipeline):
         read_rows_and_stats.__module__,
         prepare.__module__,
     )
-    later_members: ClassVar[tuple[str, ...]] = (MATCH, LINKS)
 
     def traits(self, config: Any) -> Traits:
         return Traits(summarizes=True, needs_full_input=True, profile=config.profile)

@@ -11,6 +11,7 @@ from uuid import UUID
 from penstock.model.states import ItemStatus
 from penstock.store.database import Connection, from_json, to_json
 from penstock.store.jobs.claims import ClaimedJob
+from penstock.store.jobs.ranges import RANGES
 from penstock.store.jobs.transitions import COUNTER_OF, JobMove
 from penstock.store.queries import load
 
@@ -25,7 +26,7 @@ OURS = (
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A job whose first-stage results can be reused, with its cursor and context."""
+    """A job of the same file whose rows or results can be reused, with its cursor and context."""
 
     job_id: UUID
     config: Mapping[str, Any]
@@ -34,6 +35,8 @@ class Source:
     cursor: Mapping[str, Any]
     context: Mapping[str, Any]
     total: int
+    # The mean size of a row's input.
+    row_bytes: float
 
 
 async def remember(conn: Connection, job_id: UUID, key: str) -> None:
@@ -48,31 +51,29 @@ async def find(conn: Connection, org_id: int, sha256: str, key: str, hours: floa
     return Source(
         row["id"], from_json(row["config"]), row["started_at"],
         from_json(row["header"]), from_json(row["ingest_cursor"]), from_json(row["context"]),
-        row["total"],
+        row["total"], row["row_bytes"],
     )  # fmt: skip
 
 
-async def copy_some(
-    conn: Connection, source: UUID, job: ClaimedJob, after: int, last: int, without: Sequence[str]
+async def copy_as_range(
+    conn: Connection, source: UUID, job: ClaimedJob, after: int, last: int
 ) -> tuple[JobMove, float]:
-    """Copy rows of the other job, ``without`` members that later stages added to their documents;
-    answers the counter changes and the mean size of a row."""
-    copied = await conn.fetch(
-        _sql.copy_items, job.id, source, job.user_id, after, last, list(without)
-    )
-    await conn.execute(_sql.copy_keys, job.id, source, after, last)
+    """Copy rows of the other job as they were read, as one range; answers the counter changes and
+    the mean size of a row."""
+    copied = await conn.fetchrow(_sql.copy_range, job.id, source, after, last)
+    assert copied is not None
     move = JobMove()
-    rows = sum(row["rows"] for row in copied)
-    move.count("total", rows)
-    _count(move, copied)
-    return move, sum(row["bytes"] for row in copied) / max(1, rows)
+    move.count("total", copied["rows"])
+    move.count("pending", copied["rows"])
+    move.stage(RANGES).enter(1, None)
+    return move, copied["bytes"] / copied["rows"]
 
 
 async def copy_results(
     conn: Connection, source: UUID, job: ClaimedJob, after: int, last: int
 ) -> tuple[JobMove, float]:
     """Copy rows of the other job, which `is_unchanged` has locked, with all their results; answers
-    as `copy_some` does. If possible, the names of the rows stay shared until `own_keys`."""
+    as `copy_as_range` does. If possible, the names of the rows stay shared until `own_keys`."""
     if after == 0:
         await conn.execute(_sql.share_keys, job.id, source)
     copied = await conn.execute(_sql.copy_results, job.id, source, job.user_id, after, last)
@@ -109,9 +110,7 @@ def _count(move: JobMove, copied: Sequence[Any]) -> None:
     for row in copied:
         status = ItemStatus(row["status"])
         move.count(COUNTER_OF[status], row["rows"])
-        if status is ItemStatus.PENDING:
-            move.stage(1).enter(row["rows"], None)
-        elif row["code"] is not None:
+        if row["code"] is not None:
             move.errors[row["code"]] = move.errors.get(row["code"], 0) + row["rows"]
 
 

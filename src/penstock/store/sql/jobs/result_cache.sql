@@ -8,7 +8,8 @@ ON CONFLICT (org_id, sha256, key) DO UPDATE SET job_id = excluded.job_id, made_a
 
 -- name: find
 -- The job that worked through the same bytes in the same way within the time given.
-SELECT j.id, j.config, j.started_at, j.header, j.ingest_cursor, j.context, j.total
+SELECT j.id, j.config, j.started_at, j.header, j.ingest_cursor, j.context, j.total,
+       coalesce((SELECT avg_bytes FROM job_stages WHERE job_id = j.id AND position = 0), 0) AS row_bytes
 FROM result_cache c JOIN jobs j ON j.id = c.job_id AND j.org_id = c.org_id
 WHERE c.org_id = $1 AND c.sha256 = $2 AND c.key = $3 AND c.made_at > now() - $4 * interval '1 hour'
   AND j.generation = 1 AND j.state = 'done' AND j.pruned_at IS NULL
@@ -18,21 +19,13 @@ WHERE c.org_id = $1 AND c.sha256 = $2 AND c.key = $3 AND c.made_at > now() - $4 
 -- the same transaction. The lock makes such a change wait for this transaction.
 SELECT generation = 1 AND state = 'done' AND pruned_at IS NULL FROM jobs WHERE id = $1 FOR SHARE
 
--- name: copy_items
--- Rows of another job as its first stage left them: those that ended there, ended, the others before
--- the second, without the members ($6) that later stages added.
-WITH copied AS (
-    INSERT INTO job_items (job_id, row_no, org_id, user_id, job_type, stage, status, attempts, input,
-                           noticed, normalized, problems, result, error)
-    SELECT $1, i.row_no, i.org_id, $3, i.job_type, least(i.stage, 1),
-           CASE WHEN i.stage = 0 THEN i.status ELSE 'PENDING' END,
-           CASE WHEN i.stage = 0 THEN i.attempts ELSE 0 END, i.input, i.noticed,
-           (i.normalized::jsonb - $6::text[])::json, i.problems, (i.result::jsonb - $6::text[])::json,
-           CASE WHEN i.stage = 0 THEN i.error END
-    FROM job_items i WHERE i.job_id = $2 AND i.row_no > $4 AND i.row_no <= $5
-    RETURNING status, error->>'code' AS code, length(input::text) AS bytes
-)
-SELECT status, code, count(*)::integer AS rows, sum(bytes)::bigint AS bytes FROM copied GROUP BY 1, 2
+-- name: copy_range
+-- Rows of another job as they were read, as one range. The text of jsonb has no line breaks.
+INSERT INTO job_ranges (job_id, first_row, org_id, rows, lines, noticed)
+SELECT $1, $3 + 1, i.org_id, count(*), convert_to(string_agg(i.input::text, E'\n' ORDER BY i.row_no), 'UTF8'),
+       jsonb_object_agg(i.row_no, i.noticed) FILTER (WHERE i.noticed IS NOT NULL)
+FROM job_items i WHERE i.job_id = $2 AND i.row_no > $3 AND i.row_no <= $4 GROUP BY i.org_id
+RETURNING rows, length(lines) AS bytes
 
 -- name: copy_results
 -- Rows of another job with all their results.
