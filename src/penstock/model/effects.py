@@ -152,6 +152,8 @@ class UpsertProduct(Effect):
     seen_version: int | None = None
     # All of it comes from this row; else what the row does not say keeps its lineage.
     whole: bool = False
+    # Of the row that writes it, by which the same row is recognised later.
+    digest: bytes | None = None
 
 
 class ProductKeys(NamedTuple):
@@ -173,6 +175,7 @@ class NewProduct(NamedTuple):
     data: bytes
     lineage: bytes
     keys: ProductKeys
+    digest: bytes
     published: bool = True
 
 

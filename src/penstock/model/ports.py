@@ -190,6 +190,12 @@ class Products(Protocol):
     ) -> FoundProducts:
         """Products of this source by any identifier; of all sources by the org's catalog key."""
 
+    async def find_unchanged(
+        self, org_id: int, source: str, digests: Mapping[str, bytes]
+    ) -> Mapping[str, UUID]:
+        """The ids of published products, by source id, that a row with this digest wrote last, and
+        of which no person has edited a field."""
+
     async def link_candidates(
         self, org_id: int, source: str, gtins: Sequence[str], makers: Sequence[str]
     ) -> Sequence[LinkCandidate]:

@@ -30,8 +30,11 @@ _TEXT_TYPE = 25
 NULL = _length(-1)
 
 
-def json_field(value: bytes | None) -> bytes:
+def bytes_field(value: bytes | None) -> bytes:
     return NULL if value is None else _length(len(value)) + value
+
+
+json_field = bytes_field
 
 
 def text_field(value: str | None) -> bytes:

@@ -724,6 +724,8 @@ CREATE TABLE products (
     updated_at timestamptz NOT NULL DEFAULT now(),
     -- Fields that a person has edited: imports leave them as they are. NULL: none.
     kept_fields text[],
+    -- Of the row that wrote this version: a row with the same digest has nothing to change. NULL: unknown.
+    row_digest bytea,
     -- What lists are sorted by and products are found by: functions of the document, written by every
     -- statement that writes the document. To compute them here, as generated columns or expressions of
     -- indexes, took a quarter of the time that a new product takes to write. And under row-level

@@ -7,12 +7,14 @@ stage `match` does. Rows that may be the same product as another row wait for th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from orjson import dumps, loads
 
 from penstock.catalog.products.by_column import ColumnNormaliser, PlainRows, column_normaliser
-from penstock.catalog.products.comparison import same_key
+from penstock.catalog.products.comparison import row_digest, same_key
 from penstock.catalog.products.keys import product_keys
 from penstock.catalog.products.matching import Identifiers, identifiers_of
 from penstock.catalog.products.plan import Plan
@@ -25,6 +27,7 @@ from penstock.model.effects import (
     NameRow,
     NameRows,
     NewProduct,
+    UpsertProduct,
 )
 from penstock.model.errors import ItemError
 from penstock.model.outcomes import AddedCells, Advance, Fail, Outcome, Skip
@@ -38,18 +41,23 @@ from penstock.model.transfer import transferable
 from penstock.pipelines.extraction.match import compare_with_catalog, outcome_of
 from penstock.pipelines.extraction.matcher import next_step
 from penstock.pipelines.extraction.plan import DEFAULT_SOURCE, plan_of, source_of
-from penstock.pipelines.extraction.rows import extract_row, seen_names
+from penstock.pipelines.extraction.rows import BRIEF, extract_row, seen_names
 from penstock.pipelines.extraction.unique_rows import key_column, letters_and_digits
 
 # What the first stage made of a row: compared with the catalog at once, or later; ended here.
 READY, WAITS, FAILED, SKIPPED = "RWFS"
 _MATCH = 1
-_NEW = b',"match":"new"}'
 _POLICY = RetryPolicy()
+# Members of a document that are kept apart from the rest.
+_APART = ("product", "lineage", BRIEF)
+# Intents that compare known products and keep what a row does not say: a row that wrote a product,
+# or was merged into it, has nothing more to change.
+_CHANGING = frozenset(("check", "update", "merge"))
 # Rows that are normalised together: few, so that their fragments stay in the processor's cache.
 _BLOCK = 500
 _MAX_NORMALISERS = 16
-_NOTHING = (b"", b"", b"", b"", b"")
+_DIGEST = 16
+_NOTHING = (b"", b"", b"", b"", b"", b"")
 
 
 @transferable
@@ -60,14 +68,17 @@ class PreparedRows(NamedTuple):
     kinds: str
     products: bytes
     lineages: bytes
-    # The rest of the documents, after product and lineage.
+    # The rest of the documents, after product and lineage, and their briefs, which come last.
     rests: bytes
+    briefs: bytes
     results: bytes
     problems: bytes
     # Of all rows: row number, name, how many fields are filled.
     names: list[tuple[int, str, int]]
     # Of rows that are compared at once, in their order.
     identifiers: list[tuple[str | None, ...]]
+    # … of their products, each of `_DIGEST` bytes.
+    digests: bytes
     # By row number.
     errors: dict[str, ItemError]
 
@@ -118,7 +129,7 @@ class _Columns:
         self._key_column = key_column(plan)
         self._reports_missing = bool(job.config.missing)
         self._kinds = [""] * count
-        self._documents: list[tuple[bytes, bytes, bytes, bytes, bytes]] = [_NOTHING] * count
+        self._documents = [_NOTHING] * count
         self._names: dict[int, tuple[Sequence[str], int]] = {}
         self._identifiers: dict[int, Identifiers] = {}
         self._errors: dict[str, ItemError] = {}
@@ -133,8 +144,8 @@ class _Columns:
                 continue
             added.add(row_no)
             n = row_no - self._first
-            rest = b'"problems":[],"brief":%b}' % dumps(names.brief())
-            self._documents[n] = (product, lineage, rest, result, b"[]")
+            brief = dumps(names.brief())
+            self._documents[n] = (product, lineage, b'"problems":[]', brief, result, b"[]")
             told = same_key(names.by(key), key)
             keys = [] if told is None else [f"{key}:{told}"[:MAX_NAME_LENGTH]]
             if self._reports_missing:
@@ -148,13 +159,15 @@ class _Columns:
         assert isinstance(outcome, Advance | Fail | Skip)
         assert outcome.normalized is not None
         kept, row_no = outcome.normalized, item.row_no
-        rest = {name: one for name, one in kept.items() if name not in ("product", "lineage")}
+        rest = {name: one for name, one in kept.items() if name not in _APART}
         product, lineage, result, problems = (
             to_json(one).encode()
             for one in (kept["product"], kept["lineage"], outcome.result, kept["problems"])
         )
+        brief = to_json(kept[BRIEF]).encode() if BRIEF in kept else b""
         n = row_no - self._first
-        self._documents[n] = (product, lineage, to_json(rest).encode()[1:], result, problems)
+        rest_json = to_json(rest).encode()[1:-1]
+        self._documents[n] = (product, lineage, rest_json, brief, result, problems)
         for effect in outcome.effects:
             assert isinstance(effect, NameRow)
             self._names[row_no] = (effect.keys, effect.filled)
@@ -185,7 +198,7 @@ class _Columns:
         return key is not None and letters_and_digits(key) == letters_and_digits(cell)
 
     def joined(self) -> PreparedRows:
-        products, lineages, rests, results, problems = map(
+        products, lineages, rests, briefs, results, problems = map(
             b"\n".join, zip(*self._documents, strict=True)
         )
         names = [
@@ -193,10 +206,13 @@ class _Columns:
             for row_no, (keys, filled) in sorted(self._names.items())
             for key in keys
         ]
-        identifiers = [tuple(one) for _, one in sorted(self._identifiers.items())]
+        ready = sorted(self._identifiers.items())
+        identifiers = [tuple(one) for _, one in ready]
+        first, documents = self._first, self._documents
+        digests = b"".join([row_digest(documents[row - first][0]) for row, _ in ready])
         return PreparedRows(
-            "".join(self._kinds), products, lineages, rests, results, problems, names, identifiers,
-            self._errors,
+            "".join(self._kinds), products, lineages, rests, briefs, results, problems, names,
+            identifiers, digests, self._errors,
         )  # fmt: skip
 
 
@@ -216,18 +232,15 @@ class _RangeDocuments:
 
 async def complete(job: Job, rows: RowRange, made: PreparedRows, ctx: Context) -> RangeResult:
     """Compare the rows with the catalog as it is now, and decide how each is stored."""
-    first = rows.first_row
+    first, catalog = rows.first_row, ctx.port(Products)
     products, lineages = made.products.split(b"\n"), made.lineages.split(b"\n")
     results, problems = made.results.split(b"\n"), made.problems.split(b"\n")
-    documents = [
-        b'{"product":%b,"lineage":%b,%b' % parts
-        for parts in zip(products, lineages, made.rests.split(b"\n"), strict=True)
-    ]
-    ready = [n for n, kind in enumerate(made.kinds) if kind == READY]
-    names = {first + n: Identifiers(*one) for n, one in zip(ready, made.identifiers, strict=True)}
-    matches = await compare_with_catalog(
-        job, names, _RangeDocuments(first, documents), ctx.port(Products)
-    )
+    rests, briefs = made.rests.split(b"\n"), made.briefs.split(b"\n")
+    documents = [_document(*parts) for parts in zip(products, lineages, rests, briefs, strict=True)]
+    names, digests = _ready_rows(first, made)
+    unchanged = await _find_unchanged(job, names, digests, catalog)
+    others = {row: one for row, one in names.items() if row not in unchanged}
+    matches = await compare_with_catalog(job, others, _RangeDocuments(first, documents), catalog)
     stored: list[StoredRow] = []
     effects: list[tuple[int, Effect]] = []
     created: dict[str, NewProduct] = {}
@@ -237,11 +250,16 @@ async def complete(job: Job, rows: RowRange, made: PreparedRows, ctx: Context) -
         if kind != READY:
             stored.append(_ended_or_waiting(kind, parts, made.errors.get(str(row_no))))
             continue
+        known = unchanged.get(row_no)
+        if known is not None:
+            shown = _with_match(products[n], lineages[n], rests[n], known)
+            stored.append(_matched_row((shown, *parts[1:]), b"unchanged"))
+            continue
         match = matches[row_no]
         if match.document is not None or next_step(match, job.config.intent) != "write":
             outcome = outcome_of(job, match, match.cells())
             stored.append(_stored_outcome(outcome, parts))
-            effects += [(row_no, effect) for effect in outcome.effects]
+            effects += [(row_no, _digested(one, digests[row_no])) for one in outcome.effects]
             continue
         id_, sku, gtin, _ = match.names
         if id_ is None or id_ in created:
@@ -250,14 +268,67 @@ async def complete(job: Job, rows: RowRange, made: PreparedRows, ctx: Context) -
             continue
         keys = product_keys(loads(products[n]))
         created[id_] = NewProduct(
-            row_no, id_, sku, gtin, products[n], lineages[n], keys, _HIDDEN not in products[n]
-        )
-        stored.append(_new_row(parts))
+            row_no, id_, sku, gtin, products[n], lineages[n], keys, digests[row_no],
+            _HIDDEN not in products[n],
+        )  # fmt: skip
+        stored.append(_matched_row(parts, b"new"))
     if made.names:
         effects.append((first, NameRows(*zip(*made.names, strict=True))))
     if job.config.intent != "check" and created:
         effects.append((first, CreateProducts(source_of(job), list(created.values()))))
     return RangeResult(stored, effects)
+
+
+def _ready_rows(first: int, made: PreparedRows) -> tuple[dict[int, Identifiers], dict[int, bytes]]:
+    """Identifiers and digests of the rows that are compared at once, by row number."""
+    ready = [first + n for n, kind in enumerate(made.kinds) if kind == READY]
+    names = {row: Identifiers(*one) for row, one in zip(ready, made.identifiers, strict=True)}
+    starts = range(0, len(made.digests), _DIGEST)
+    digests = (made.digests[start : start + _DIGEST] for start in starts)
+    return names, dict(zip(ready, digests, strict=True))
+
+
+async def _find_unchanged(
+    job: Job, names: Mapping[int, Identifiers], digests: Mapping[int, bytes], catalog: Products
+) -> dict[int, UUID]:
+    """The products of rows that have nothing to change, by row number; their documents need not be
+    read. Rows that may be linked to products of other sources are left to the comparison."""
+    if job.config.intent not in _CHANGING:
+        return {}
+    rows: dict[str, int] = {}
+    for row, one in names.items():
+        if one.id is not None:
+            rows.setdefault(one.id, row)
+    asked = {id_: digests[row] for id_, row in rows.items()}
+    found = await catalog.find_unchanged(job.org_id, source_of(job), asked)
+    known = {rows[id_]: product for id_, product in found.items()}
+    gtins = [gtin for row in known if (gtin := names[row].gtin) is not None]
+    makers = [maker for row in known if (maker := names[row].maker) is not None]
+    links = await catalog.link_candidates(job.org_id, source_of(job), gtins, makers)
+    if links:
+        linked = {name for one in links for name in (one.gtin, one.maker) if name is not None}
+        known = {
+            row: product
+            for row, product in known.items()
+            if linked.isdisjoint((names[row].gtin, names[row].maker))
+        }
+    return known
+
+
+def _digested(effect: Effect, digest: bytes) -> Effect:
+    return replace(effect, digest=digest) if isinstance(effect, UpsertProduct) else effect
+
+
+def _document(product: bytes, lineage: bytes, rest: bytes, brief: bytes) -> bytes:
+    start = b'{"product":%b,"lineage":%b,%b' % (product, lineage, rest)
+    return b'%b,"brief":%b}' % (start, brief) if brief else start + b"}"
+
+
+def _with_match(product: bytes, lineage: bytes, rest: bytes, known: UUID) -> bytes:
+    """The document of a row whose product is known and stays as it is (`RowMatch.checkpoint`)."""
+    match = b'{"state":"unchanged","changes":[],"productId":"%b","by":"sourceId"}'
+    told = match % str(known).encode()
+    return b'{"product":%b,"lineage":%b,%b,"match":%b}' % (product, lineage, rest, told)
 
 
 _Parts = tuple[bytes, bytes, bytes]
@@ -275,9 +346,10 @@ def _ended_or_waiting(kind: str, parts: _Parts, error: ItemError | None) -> Stor
             return StoredRow(ItemStatus.PENDING, _MATCH, 0, *parts)
 
 
-def _new_row(parts: _Parts) -> StoredRow:
+def _matched_row(parts: _Parts, state: bytes) -> StoredRow:
     document, result, problems = parts
-    shown = result[:-1] + _NEW if len(result) > len(b"{}") else b'{"match":"new"}'
+    start = result[:-1] + b"," if len(result) > len(b"{}") else b"{"
+    shown = start + b'"match":"%b"}' % state
     return StoredRow(ItemStatus.DONE, _MATCH, 1, document, shown, problems)
 
 

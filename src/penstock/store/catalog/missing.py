@@ -41,15 +41,10 @@ async def look_at_some(
 async def _take_off(
     conn: Connection, org_id: int, job_id: UUID, source: str, absent: Sequence[str]
 ) -> None:
-    locked = await conn.fetch(_sql.lock_absent, org_id, source, absent)
-    written = await conn.fetch(_sql.unpublish, [row["id"] for row in locked])
-    versions = {row["id"]: row["version"] for row in written}
+    locked = [row["id"] for row in await conn.fetch(_sql.lock_absent, org_id, source, absent)]
     if locked:
-        await conn.execute(
-            _products.keep_images, job_id, org_id, [row["id"] for row in locked],
-            [_NO_ROW] * len(locked), [row["image"] for row in locked],
-            [versions[row["id"]] for row in locked],
-        )  # fmt: skip
+        await conn.execute(_products.keep_images, job_id, locked, [_NO_ROW] * len(locked))
+        await conn.execute(_sql.unpublish, job_id, locked)
 
 
 async def counts(conn: Connection, job_id: UUID) -> tuple[int, int]:

@@ -52,6 +52,17 @@ class StoredProducts:
                 found[row["id"]] = KnownProduct(**values)
         return FoundProducts(list(found.values()), catalog_key)
 
+    async def find_unchanged(
+        self, org_id: int, source: str, digests: Mapping[str, bytes]
+    ) -> Mapping[str, UUID]:
+        if not digests:
+            return {}
+        async with self._db.acquire() as conn:
+            rows = await conn.fetch(
+                _sql.find_unchanged, org_id, source, list(digests), list(digests.values())
+            )
+        return {row["source_id"]: row["id"] for row in rows}
+
     async def link_candidates(
         self, org_id: int, source: str, gtins: Sequence[str], makers: Sequence[str]
     ) -> Sequence[LinkCandidate]:

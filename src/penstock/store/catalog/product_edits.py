@@ -19,8 +19,6 @@ _NO_ROW = 0
 
 @dataclass(frozen=True, slots=True)
 class ProductToEdit:
-    """``image`` is the whole row, which an undo restores."""
-
     id: UUID
     org_id: int
     source: str
@@ -29,7 +27,6 @@ class ProductToEdit:
     published: bool
     data: Mapping[str, Any]
     kept: frozenset[str]
-    image: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,7 @@ async def lock_product(conn: Connection, product_id: UUID) -> ProductToEdit | No
         return None
     return ProductToEdit(
         row["id"], row["org_id"], row["source"], row["source_id"], row["version"],
-        row["published"], from_json(row["data"]), frozenset(row["kept_fields"] or ()), row["image"],
+        row["published"], from_json(row["data"]), frozenset(row["kept_fields"] or ()),
     )  # fmt: skip
 
 
@@ -67,13 +64,11 @@ async def write_edit(
     changes: Sequence[Mapping[str, Any]], undoes: UUID | None = None,
 ) -> int:  # fmt: skip
     """Write a locked product with its before-image, as a job does; answers its version."""
-    version: int = await conn.fetchval(
-        _sql.write_edit, before.id, after.gtin, after.published, to_json(after.data),
-        list(after.forgotten), to_json(after.lineage), list(after.kept),
-    )  # fmt: skip
+    [kept] = await conn.fetch(_products.keep_images, edit_id, [before.id], [_NO_ROW])
+    version: int = kept["version"]
     await conn.execute(
-        _products.keep_images, edit_id, before.org_id, [before.id], [_NO_ROW], [before.image],
-        [version],
+        _sql.write_edit, before.id, after.gtin, after.published, to_json(after.data),
+        list(after.forgotten), to_json(after.lineage), list(after.kept), version,
     )  # fmt: skip
     await conn.execute(
         _sql.add_edit, edit_id, before.org_id, before.id, user_id, to_json(list(changes)), undoes

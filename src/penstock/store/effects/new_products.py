@@ -12,6 +12,7 @@ from penstock.model.effects import (
 from penstock.model.ids import new_ids
 from penstock.store.copy_format import (
     bool_field,
+    bytes_field,
     copy_rows,
     float8_field,
     int4_field,
@@ -26,7 +27,7 @@ from penstock.store.database import Connection
 
 _PRODUCT = (
     "id", "org_id", "source", "source_id", "sku", "gtin", "data", "lineage", "job_id", "row_no",
-    "published", "title_key", "price_key", "maker", "words",
+    "published", "title_key", "price_key", "maker", "words", "row_digest",
 )  # fmt: skip
 _CHANGE = ("job_id", "product_id", "org_id", "row_no", "version")
 
@@ -56,7 +57,7 @@ class NewProducts(EffectWriter):
                 text_field(one.sku), text_field(one.gtin), jsonb_field(one.data),
                 json_field(one.lineage), job, int4_field(one.row_no), bool_field(one.published),
                 text_field(one.keys.title), float8_field(one.keys.price),
-                text_field(one.keys.maker), texts_field(one.keys.words),
+                text_field(one.keys.maker), texts_field(one.keys.words), bytes_field(one.digest),
             ))
             for product_id, (source, one) in zip(ids, new, strict=True)
         )  # fmt: skip

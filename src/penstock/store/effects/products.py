@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from penstock.model.effects import (
@@ -63,54 +63,53 @@ async def write_products(
         sources, ids = zip(*seen, strict=True)
         locked = await conn.fetch(_sql.lock_products, org_id, list(sources), list(ids))
         known = {(row["source"], row["source_id"]): row for row in locked}
-    changed: list[tuple[Any, Asked]] = []
+    changed: dict[UUID, Asked] = {}
     for name in seen:
         row, one = known.get(name), by_name[name]
         if row is None or row["version"] != one.effect.seen_version:
             late.add(one.row_no)
         else:
-            changed.append((row, one))
-    images = await _insert(conn, org_id, job_id, new, late)
-    images += await _update(conn, job_id, changed)
-    if images:
-        products, rows, before, versions = zip(*images, strict=True)
-        await conn.execute(
-            _sql.keep_images, job_id, org_id, products, rows, _or_nothing(before), versions
-        )
+            changed[row["id"]] = one
+    await _insert(conn, org_id, job_id, new, late)
+    await _update(conn, job_id, changed)
     return late
 
 
-_Image = tuple[UUID, int, str | None, int]
+_Value = TypeVar("_Value")
 
 
 async def _insert(
     conn: Connection, org_id: int, job_id: UUID, new: Sequence[Asked], late: set[int]
-) -> list[_Image]:
+) -> None:
     if not new:
-        return []
+        return
     ids = {new_id(): one for one in new}
     effects = [one.effect for one in ids.values()]
     rows = await conn.fetch(
         _sql.insert_products, org_id, job_id, list(ids), [e.source for e in effects],
         [e.source_id for e in effects], *_columns(effects), [one.row_no for one in ids.values()],
+        _or_nothing([e.digest for e in effects]),
     )  # fmt: skip
-    written = {row["id"] for row in rows}
+    written = {row["id"]: ids[row["id"]].row_no for row in rows}
     late |= {one.row_no for product, one in ids.items() if product not in written}
-    return [(product, ids[product].row_no, None, 1) for product in written]
+    await conn.execute(_sql.note_created, job_id, org_id, list(written), list(written.values()))
 
 
-async def _update(
-    conn: Connection, job_id: UUID, changed: Sequence[tuple[Any, Asked]]
-) -> list[_Image]:
+async def _update(conn: Connection, job_id: UUID, changed: Mapping[UUID, Asked]) -> None:
     if not changed:
-        return []
-    written = await conn.fetch(
-        _sql.update_products, job_id, [row["id"] for row, _ in changed],
-        *_columns([one.effect for _, one in changed]), [one.row_no for _, one in changed],
-        [one.effect.whole for _, one in changed],
-    )  # fmt: skip
-    versions = {row["id"]: row["version"] for row in written}
-    return [(row["id"], one.row_no, row["image"], versions[row["id"]]) for row, one in changed]
+        return
+    ids, rows = list(changed), [one.row_no for one in changed.values()]
+    effects = [one.effect for one in changed.values()]
+    await conn.execute(_sql.keep_images, job_id, ids, rows)
+    await conn.execute(
+        _sql.update_products,
+        job_id,
+        ids,
+        *_columns(effects),
+        rows,
+        [e.whole for e in effects],
+        _or_nothing([e.digest for e in effects]),
+    )
 
 
 def _columns(effects: Sequence[UpsertProduct]) -> tuple[Sequence[Any], ...]:
@@ -123,6 +122,6 @@ def _columns(effects: Sequence[UpsertProduct]) -> tuple[Sequence[Any], ...]:
     )
 
 
-def _or_nothing(column: Sequence[str | None]) -> Sequence[str | None]:
+def _or_nothing(column: Sequence[_Value | None]) -> Sequence[_Value | None]:
     """An empty array if all members are NULL: `unnest` pads it, and the driver encodes less."""
     return column if any(column) else ()

@@ -17,19 +17,17 @@ FROM products p WHERE p.org_id = $2 AND p.source = $3 AND p.source_id > $4
 ORDER BY p.source_id LIMIT $5
 
 -- name: lock_absent
--- Lock published products in the order of their ids, each with its whole row.
-SELECT p.id, to_jsonb(p)::text AS image FROM products p
+-- Lock published products in the order of their ids.
+SELECT p.id FROM products p
 WHERE p.org_id = $1 AND p.source = $2 AND p.source_id = ANY ($3::text[]) AND p.published
 ORDER BY p.source_id FOR UPDATE
 
 -- name: unpublish
--- Off the shelf, and nothing else: values keep the rows they are from. A version that an undo took
--- back is not given again.
-UPDATE products p SET published = false, updated_at = now(),
-    version = 1 + greatest(p.version, (SELECT max(c.version) FROM product_changes c
-                                       WHERE c.product_id = p.id AND c.undone_at IS NOT NULL))
-WHERE p.id = ANY ($1::uuid[])
-RETURNING p.id, p.version
+-- Off the shelf, and nothing else: values keep the rows they are from. The version is that of the
+-- before-image.
+UPDATE products p SET published = false, updated_at = now(), version = c.version
+FROM unnest($2::uuid[]) AS n (id) JOIN product_changes c ON c.job_id = $1 AND c.product_id = n.id
+WHERE p.id = n.id
 
 -- name: note_missing
 -- What the job says of them.

@@ -1,19 +1,17 @@
 -- name: lock_product
--- One product to edit, with its whole row.
-SELECT id, org_id, source, source_id, version, published, data, kept_fields, to_jsonb(p)::text AS image
-FROM products p WHERE id = $1 FOR UPDATE
+-- One product to edit.
+SELECT id, org_id, source, source_id, version, published, data, kept_fields
+FROM products WHERE id = $1 FOR UPDATE
 
 -- name: write_edit
--- The product as it was edited. Its job and row stay those of the last import. A version that an undo
--- took back is not given again.
+-- The product as it was edited, with the version of its before-image. Its job and row stay those of the
+-- last import.
 UPDATE products p SET gtin = $2, published = $3, data = $4::jsonb, kept_fields = nullif($7::text[], '{}'),
     title_key = title_key($4::jsonb->>'title'), price_key = price_key($4::jsonb->'price'->>'amount'),
-    maker = maker_key($4::jsonb), words = title_words($4::jsonb->>'title'),
+    maker = maker_key($4::jsonb), words = title_words($4::jsonb->>'title'), row_digest = NULL,
     lineage = ((p.lineage::jsonb - $5::text[]) || $6::jsonb)::json, updated_at = now(),
-    version = 1 + greatest(p.version, (SELECT max(c.version) FROM product_changes c
-                                       WHERE c.product_id = p.id AND c.undone_at IS NOT NULL))
+    version = $8
 WHERE id = $1
-RETURNING version
 
 -- name: add_edit
 -- Who changed which fields of a product.

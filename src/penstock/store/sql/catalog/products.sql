@@ -1,26 +1,26 @@
 -- name: lock_products
--- Lock products in the order of their names, each with its whole row. One by one: without statistics
--- the planner would read and sort them all.
-SELECT p.id, p.source, p.source_id, p.version, p.image
+-- Lock products in the order of their names. One by one: without statistics the planner would read and
+-- sort them all.
+SELECT p.id, p.source, p.source_id, p.version
 FROM (SELECT k.source, k.source_id FROM unnest($2::text[], $3::text[]) AS k (source, source_id)
       ORDER BY k.source, k.source_id) AS k
 CROSS JOIN LATERAL (
-    SELECT p.id, p.source, p.source_id, p.version, to_jsonb(p)::text AS image FROM products p
+    SELECT p.id, p.source, p.source_id, p.version FROM products p
     WHERE p.org_id = $1 AND p.source = k.source AND p.source_id = k.source_id FOR UPDATE
 ) AS p
 
 -- name: insert_products
 -- Insert new products, as given or from their row's checkpoint. Products that exist by now are left out.
 INSERT INTO products (id, org_id, source, source_id, sku, gtin, published, data, lineage, job_id, row_no,
-                      title_key, price_key, maker, words)
+                      title_key, price_key, maker, words, row_digest)
 SELECT n.id, $1, n.source, n.source_id, n.sku, n.gtin,
        n.published AND coalesce(i.normalized->'product'->>'published', 'true') <> 'false',
        d.data, coalesce(n.lineage::json, i.normalized->'lineage'), $2, n.row_no,
        title_key(d.data->>'title'), price_key(d.data->'price'->>'amount'), maker_key(d.data),
-       title_words(d.data->>'title')
+       title_words(d.data->>'title'), n.digest
 FROM (SELECT * FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::boolean[],
-                           $9::text[], $10::text[], $11::integer[])
-          AS n (id, source, source_id, sku, gtin, published, data, lineage, row_no)
+                           $9::text[], $10::text[], $11::integer[], $12::bytea[])
+          AS n (id, source, source_id, sku, gtin, published, data, lineage, row_no, digest)
       ORDER BY source, source_id) AS n
 CROSS JOIN LATERAL (SELECT normalized FROM job_items WHERE job_id = $2 AND row_no = n.row_no LIMIT 1) AS i
 CROSS JOIN LATERAL (SELECT coalesce(n.data::jsonb, (i.normalized->'product')::jsonb) AS data OFFSET 0) AS d
@@ -28,36 +28,47 @@ ON CONFLICT (org_id, source, source_id) DO NOTHING
 RETURNING id
 
 -- name: update_products
--- Known ones, locked before. Values that stay remember the row they are from. A version that an undo
--- took back is not given again.
-UPDATE products p SET sku = n.sku, gtin = n.gtin, published = n.published, data = n.data::jsonb,
-    title_key = title_key(n.data::jsonb->>'title'), price_key = price_key(n.data::jsonb->'price'->>'amount'),
-    maker = maker_key(n.data::jsonb), words = title_words(n.data::jsonb->>'title'),
-    lineage = (n.lineage::jsonb || CASE WHEN n.whole AND p.kept_fields IS NULL THEN '{}' ELSE (
-        SELECT coalesce(jsonb_object_agg(l.key, CASE
-                   WHEN jsonb_typeof(l.value) = 'object'
-                   THEN jsonb_build_object('jobId', p.job_id, 'rowNo', p.row_no) || l.value
-                   WHEN jsonb_array_length(l.value) = 4
-                   THEN l.value || jsonb_build_array(p.job_id, p.row_no)
-                   ELSE l.value END), '{}')
-        FROM jsonb_each(p.lineage::jsonb) AS l
-        WHERE NOT n.lineage::jsonb ? l.key AND (NOT n.whole OR l.key = ANY (p.kept_fields))) END)::json,
-    job_id = $1, row_no = n.row_no, updated_at = now(),
-    version = 1 + greatest(p.version, (SELECT max(c.version) FROM product_changes c
-                                       WHERE c.product_id = p.id AND c.undone_at IS NOT NULL))
-FROM unnest($2::uuid[], $3::text[], $4::text[], $5::boolean[], $6::text[], $7::text[], $8::integer[],
-            $9::boolean[])
-    AS n (id, sku, gtin, published, data, lineage, row_no, whole)
+-- Known ones, locked before, each to the version of its before-image. Values that stay remember the row
+-- they are from. Documents are parsed once per product: `OFFSET` keeps the casts in their subqueries.
+UPDATE products p SET sku = n.sku, gtin = n.gtin, published = n.published, data = n.data,
+    title_key = title_key(n.data->>'title'), price_key = price_key(n.data->'price'->>'amount'),
+    maker = maker_key(n.data), row_digest = n.digest,
+    words = CASE WHEN n.data->>'title' = p.data->>'title' THEN p.words
+                 ELSE title_words(n.data->>'title') END,
+    lineage = n.lineage, job_id = $1, row_no = n.row_no, updated_at = now(), version = n.version
+FROM (
+    SELECT g.id, g.sku, g.gtin, g.published, g.data::jsonb AS data, g.row_no, g.digest, c.version,
+           CASE WHEN l.others = '{}' OR g.whole AND o.kept_fields IS NULL THEN g.lineage::json ELSE (
+               SELECT g.lineage::jsonb || coalesce(jsonb_object_agg(k.key, CASE
+                          WHEN jsonb_typeof(k.value) = 'object'
+                          THEN jsonb_build_object('jobId', o.job_id, 'rowNo', o.row_no) || k.value
+                          WHEN jsonb_array_length(k.value) = 4
+                          THEN k.value || jsonb_build_array(o.job_id, o.row_no)
+                          ELSE k.value END), '{}')
+               FROM jsonb_each(l.others) AS k WHERE NOT g.whole OR k.key = ANY (o.kept_fields))::json
+           END AS lineage
+    FROM unnest($2::uuid[], $3::text[], $4::text[], $5::boolean[], $6::text[], $7::text[], $8::integer[],
+                $9::boolean[], $10::bytea[])
+        AS g (id, sku, gtin, published, data, lineage, row_no, whole, digest)
+    JOIN products o ON o.id = g.id
+    JOIN product_changes c ON c.job_id = $1 AND c.product_id = g.id
+    -- Where values came from that this row does not say.
+    CROSS JOIN LATERAL (
+        SELECT o.lineage::jsonb - ARRAY(SELECT json_object_keys(g.lineage::json)) AS others OFFSET 0) AS l
+    OFFSET 0
+) AS n
 WHERE p.id = n.id
-RETURNING p.id, p.version
 
 -- name: keep_images
--- Before-images: the first one of a job and product is kept, unless the job was undone or another job
--- changed the product since; then the earlier image is kept in `earlier`, to be restored after it.
+-- Before-images of products that are about to be changed, which the caller has locked, each with the
+-- version that it will have: one that an undo took back is not given again. The first image of a job and
+-- product is kept, unless the job was undone or another job changed the product since; then the earlier
+-- image is kept in `earlier`, to be restored after it.
 INSERT INTO product_changes AS c (job_id, product_id, org_id, row_no, before, version)
-SELECT $1, n.product_id, $2, n.row_no, n.before::jsonb, n.version
-FROM unnest($3::uuid[], $4::integer[], $5::text[], $6::integer[])
-    AS n (product_id, row_no, before, version)
+SELECT $1, p.id, p.org_id, n.row_no, to_jsonb(p),
+       1 + greatest(p.version, (SELECT max(u.version) FROM product_changes u
+                                WHERE u.product_id = p.id AND u.undone_at IS NOT NULL))
+FROM unnest($2::uuid[], $3::integer[]) AS n (id, row_no) JOIN products p ON p.id = n.id
 ON CONFLICT (job_id, product_id) DO UPDATE SET row_no = excluded.row_no, version = excluded.version,
     before = CASE WHEN c.undone_at IS NULL AND c.version = (excluded.before->>'version')::integer
                   THEN c.before ELSE excluded.before END,
@@ -68,6 +79,12 @@ ON CONFLICT (job_id, product_id) DO UPDATE SET row_no = excluded.row_no, version
     began_at = CASE WHEN c.undone_at IS NULL AND c.version = (excluded.before->>'version')::integer
                     THEN c.began_at ELSE now() END,
     changed_at = now(), undone_at = NULL, after = NULL
+RETURNING product_id, version
+
+-- name: note_created
+-- Products that a job has just created: there is nothing before them.
+INSERT INTO product_changes (job_id, product_id, org_id, row_no, version)
+SELECT $1, n.id, $2, n.row_no, 1 FROM unnest($3::uuid[], $4::integer[]) AS n (id, row_no)
 
 -- name: find_products
 -- Products of a source by any of their names, for a stage that compares. Those of other sources only by
@@ -85,6 +102,14 @@ WHERE p.id = ANY (ARRAY(
     UNION SELECT p.id FROM unnest($5::text[]) AS n (name) CROSS JOIN LATERAL (
         SELECT id, source FROM products WHERE org_id = $1 AND gtin = n.name COLLATE "C" OFFSET 0) AS p
     WHERE p.source = $2 OR (SELECT catalog_key FROM orgs WHERE id = $1) = 'gtin'))
+
+-- name: find_unchanged
+-- Products of a source that rows with these digests would not change.
+SELECT p.source_id, p.id FROM unnest($3::text[], $4::bytea[]) AS n (name, digest)
+CROSS JOIN LATERAL (
+    SELECT id, source_id FROM products
+    WHERE org_id = $1 AND source = $2 AND source_id = n.name AND row_digest = n.digest
+      AND published AND kept_fields IS NULL OFFSET 0) AS p
 
 -- name: find_links
 -- Products of other sources that share a GTIN, or brand and MPN, the first so many of each.
@@ -168,6 +193,7 @@ WHERE job_id = $1 AND row_no = ANY ($2::integer[]) AND normalized IS NOT NULL AN
 -- can contain: its quotes would be escaped. Links are read only if there may be some.
 SELECT state, count(*) AS rows, count(links) AS linked
 FROM (SELECT CASE WHEN right(result::text, 15) = ',"match":"new"}' THEN 'new'
+                  WHEN right(result::text, 21) = ',"match":"unchanged"}' THEN 'unchanged'
                   ELSE result->>'match' END AS state,
              CASE WHEN strpos(result::text, '"links"') > 0 THEN result->>'links' END AS links
       FROM job_items
@@ -238,7 +264,7 @@ UPDATE products p SET source = b.source, source_id = b.source_id, sku = b.sku, g
     job_id = b.job_id, row_no = b.row_no, created_at = b.created_at, updated_at = b.updated_at,
     kept_fields = b.kept_fields, title_key = title_key(b.data->>'title'),
     price_key = price_key(b.data->'price'->>'amount'), maker = maker_key(b.data),
-    words = title_words(b.data->>'title')
+    words = title_words(b.data->>'title'), row_digest = b.row_digest
 FROM unnest($1::text[]) AS t (image)
 CROSS JOIN LATERAL jsonb_populate_record(NULL::products, t.image::jsonb) AS b
 WHERE p.id = b.id
