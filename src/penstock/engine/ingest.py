@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from penstock.engine.claim import Claim
-from penstock.engine.context import StopSign, Timer, stage_context
+from penstock.engine.context import StageContext, StopSign, Timer, stage_context
 from penstock.engine.ending import fail_or_retry
 from penstock.engine.result_cache import CachedResults, look_up
 from penstock.engine.runtime import Runtime
@@ -81,13 +81,9 @@ class Ingest:
             if cursor is None or "recalled" in cursor:
                 found = await look_up(self._runtime, pipeline, job, ctx)
                 if found is not None:
-                    source = found.source
                     cursor, copied = await self._copy(found, cursor, must_yield)
                     if copied:
-                        job = replace(job, header=source.header)
-                        learned = await pipeline.after_ingest(job, source.cursor, ctx)
-                        waiting = self._waiting_rows(job, source.cursor, learned)
-                        return await self._end(learned, waiting, source)
+                        return await self._end_copied(job, found.source, ctx)
                     if cursor is not None and self._must_rest(must_yield):
                         return await self._yield()
                 await self._own_keys(cursor)
@@ -187,6 +183,11 @@ class Ingest:
             )  # fmt: skip
             await self._count(conn, last - after, round(row_bytes * (last - after)))
             self._runtime.failpoints.reach("cached_results_before_commit")
+
+    async def _end_copied(self, job: Job, source: Source, ctx: StageContext) -> None:
+        job = replace(job, header=source.header)
+        learned = await self._pipeline.after_ingest(job, source.cursor, ctx)
+        await self._end(learned, self._waiting_rows(job, source.cursor, learned), source)
 
     async def _own_keys(self, cursor: Any) -> None:
         """Copy the names of rows that were copied whole: the other rows are compared with them."""

@@ -233,10 +233,8 @@ class _RangeDocuments:
 async def complete(job: Job, rows: RowRange, made: PreparedRows, ctx: Context) -> RangeResult:
     """Compare the rows with the catalog as it is now, and decide how each is stored."""
     first, catalog = rows.first_row, ctx.port(Products)
-    products, lineages = made.products.split(b"\n"), made.lineages.split(b"\n")
-    results, problems = made.results.split(b"\n"), made.problems.split(b"\n")
-    rests, briefs = made.rests.split(b"\n"), made.briefs.split(b"\n")
-    documents = [_document(*parts) for parts in zip(products, lineages, rests, briefs, strict=True)]
+    texts = _Texts(*(column.split(b"\n") for column in made[1:7]))
+    documents = [_document(*parts) for parts in zip(*texts[:4], strict=True)]
     names, digests = _ready_rows(first, made)
     unchanged = await _find_unchanged(job, names, digests, catalog)
     others = {row: one for row, one in names.items() if row not in unchanged}
@@ -246,37 +244,55 @@ async def complete(job: Job, rows: RowRange, made: PreparedRows, ctx: Context) -
     created: dict[str, NewProduct] = {}
     for n, kind in enumerate(made.kinds):
         row_no = first + n
-        parts = (documents[n], results[n], problems[n])
+        parts = (documents[n], texts.results[n], texts.problems[n])
+        known = unchanged.get(row_no)
         if kind != READY:
             stored.append(_ended_or_waiting(kind, parts, made.errors.get(str(row_no))))
-            continue
-        known = unchanged.get(row_no)
-        if known is not None:
-            shown = _with_match(products[n], lineages[n], rests[n], known)
-            stored.append(_matched_row((shown, *parts[1:]), b"unchanged"))
-            continue
-        match = matches[row_no]
-        if match.document is not None or next_step(match, job.config.intent) != "write":
-            outcome = outcome_of(job, match, match.cells())
-            stored.append(_stored_outcome(outcome, parts))
-            effects += [(row_no, _digested(one, digests[row_no])) for one in outcome.effects]
-            continue
-        id_, sku, gtin, _ = match.names
-        if id_ is None or id_ in created:
-            # Another row of this range creates the product.
-            stored.append(_ended_or_waiting(WAITS, parts, None))
-            continue
-        keys = product_keys(loads(products[n]))
-        created[id_] = NewProduct(
-            row_no, id_, sku, gtin, products[n], lineages[n], keys, digests[row_no],
-            _HIDDEN not in products[n],
-        )  # fmt: skip
-        stored.append(_matched_row(parts, b"new"))
+        elif known is not None:
+            stored.append(_matched_row((texts.with_match(n, known), *parts[1:]), b"unchanged"))
+        else:
+            match, digest = matches[row_no], digests[row_no]
+            if match.document is not None or next_step(match, job.config.intent) != "write":
+                outcome = outcome_of(job, match, match.cells())
+                stored.append(_stored_outcome(outcome, parts))
+                effects += [(row_no, _digested(one, digest)) for one in outcome.effects]
+            elif match.names.id is None or match.names.id in created:
+                # Another row of this range creates the product.
+                stored.append(_ended_or_waiting(WAITS, parts, None))
+            else:
+                created[match.names.id] = texts.new_product(n, row_no, match.names, digest)
+                stored.append(_matched_row(parts, b"new"))
     if made.names:
         effects.append((first, NameRows(*zip(*made.names, strict=True))))
     if job.config.intent != "check" and created:
         effects.append((first, CreateProducts(source_of(job), list(created.values()))))
     return RangeResult(stored, effects)
+
+
+class _Texts(NamedTuple):
+    """The documents of `PreparedRows`, one a row."""
+
+    products: Sequence[bytes]
+    lineages: Sequence[bytes]
+    rests: Sequence[bytes]
+    briefs: Sequence[bytes]
+    results: Sequence[bytes]
+    problems: Sequence[bytes]
+
+    def with_match(self, n: int, known: UUID) -> bytes:
+        """The document of a row whose product stays as it is, as `RowMatch.checkpoint` has it."""
+        match = b'{"state":"unchanged","changes":[],"productId":"%b","by":"sourceId"}'
+        told = match % str(known).encode()
+        parts = (self.products[n], self.lineages[n], self.rests[n], told)
+        return b'{"product":%b,"lineage":%b,%b,"match":%b}' % parts
+
+    def new_product(self, n: int, row_no: int, names: Identifiers, digest: bytes) -> NewProduct:
+        product = self.products[n]
+        assert names.id is not None
+        return NewProduct(
+            row_no, names.id, names.sku, names.gtin, product, self.lineages[n],
+            product_keys(loads(product)), digest, _HIDDEN not in product,
+        )  # fmt: skip
 
 
 def _ready_rows(first: int, made: PreparedRows) -> tuple[dict[int, Identifiers], dict[int, bytes]]:
@@ -322,13 +338,6 @@ def _digested(effect: Effect, digest: bytes) -> Effect:
 def _document(product: bytes, lineage: bytes, rest: bytes, brief: bytes) -> bytes:
     start = b'{"product":%b,"lineage":%b,%b' % (product, lineage, rest)
     return b'%b,"brief":%b}' % (start, brief) if brief else start + b"}"
-
-
-def _with_match(product: bytes, lineage: bytes, rest: bytes, known: UUID) -> bytes:
-    """The document of a row whose product is known and stays as it is (`RowMatch.checkpoint`)."""
-    match = b'{"state":"unchanged","changes":[],"productId":"%b","by":"sourceId"}'
-    told = match % str(known).encode()
-    return b'{"product":%b,"lineage":%b,%b,"match":%b}' % (product, lineage, rest, told)
 
 
 _Parts = tuple[bytes, bytes, bytes]
