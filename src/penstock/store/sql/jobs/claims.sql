@@ -92,7 +92,8 @@ FROM turn LEFT JOIN LATERAL (
       AND NOT ($8 AND j.state = 'queued' AND NOT j.ingest_done)
       AND j.ready_at <= statement_timestamp()
       AND ($5::text[] IS NULL OR j.lane LIKE ANY ($5))
-      AND j.pipeline = ANY ($10::text[])
+      -- What a job that is being cancelled needs, every worker can do.
+      AND (j.pipeline = ANY ($10::text[]) OR j.state = 'cancelling')
       AND (j.state = 'cancelling' OR NOT EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane))
       AND j.id <> ALL ($11::uuid[])
     ORDER BY j.priority DESC, j.served_at, j.id
@@ -113,7 +114,7 @@ CROSS JOIN LATERAL (
       AND ($3::text[] IS NULL OR s.name = ANY ($3))
     ORDER BY s.kind <> 'ingest', s.position DESC LIMIT 1
 ) AS st
-WHERE j.id = $1 AND j.pipeline = ANY ($2::text[])
+WHERE j.id = $1 AND (j.pipeline = ANY ($2::text[]) OR j.state = 'cancelling')
   AND j.state IN ('queued', 'running', 'cancelling') AND NOT j.paused
   AND (j.state = 'cancelling' OR NOT EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane))
 
