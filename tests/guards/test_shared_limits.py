@@ -258,3 +258,75 @@ async def test_unused_tokens_are_put_back(
         [shown] = await list_states(conn, limits)
     assert shown["calls"] == 20
     assert shown["limit"]["tokens"] == pytest.approx(50 - 20, abs=0.1)
+
+
+async def test_after_a_long_outage_calls_start_as_soon_as_the_circuit_closes(
+    settings: Settings, db: Database, owner_dsn: str, principal: MakePrincipal
+) -> None:
+    """Probes that fail must not teach the workers delays on top of the circuit's time."""
+    org_id = (await principal()).org_id
+    limits = ProviderLimits(default=Rate(1000, 1000), circuit=CircuitRules(5, 50))
+    async with crew(2, limits, settings, owner_dsn, org_id) as workers:
+        probes = 0
+        deadline = time.monotonic() + 30
+        while probes < 20 and time.monotonic() < deadline:
+            for number in range(2):
+                try:
+                    await workers.call(number, _fail)
+                except Unavailable:
+                    probes += 1
+                except Waiting as told:
+                    await asyncio.sleep((told.retry_after_ms or 50) / 1000)
+        assert probes >= 20
+        for limiter in workers.limiters:
+            assert limiter.limits()["shop", ""].delay_ms <= 100
+        answered: list[float] = []
+
+        async def one(number: int) -> None:
+            while True:
+                try:
+                    await workers.call(number % 2, lambda: answered.append(time.monotonic()))
+                    return
+                except Waiting as told:
+                    await asyncio.sleep((told.retry_after_ms or 50) / 1000)
+
+        await asyncio.gather(*(one(number) for number in range(40)))
+    # Callers return up to two seconds after the probe began, and then none waits for another.
+    assert answered[-1] - answered[0] < 5
+
+
+async def test_bookings_from_before_an_outage_end_with_it(
+    settings: Settings, db: Database, owner_dsn: str, principal: MakePrincipal
+) -> None:
+    org_id = (await principal()).org_id
+    limits = ProviderLimits(default=Rate(1, 10), circuit=CircuitRules(5, 50))
+    async with crew(2, limits, settings, owner_dsn, org_id) as workers:
+        for _ in range(5):
+            with pytest.raises(Unavailable):
+                await workers.call(0, _fail)
+        async with db.transaction() as conn:
+            await conn.execute("UPDATE provider_states SET booked_until = now() + interval '50 s'")
+        await asyncio.sleep(0.1)
+        await workers.call(1, lambda: None)
+    async with db.acquire() as conn:
+        row = await conn.fetchrow("SELECT circuit, booked_until FROM provider_states")
+    assert (row["circuit"], row["booked_until"]) == ("closed", None)
+
+
+async def test_what_calls_cost_is_shared_by_all_workers(
+    settings: Settings, db: Database, owner_dsn: str, principal: MakePrincipal
+) -> None:
+    org_id = (await principal()).org_id
+    limits = ProviderLimits(default=Rate(2, 40))
+    async with crew(2, limits, settings, owner_dsn, org_id) as workers:
+        async with workers.limiters[0].call(
+            "shop", "", until=time.monotonic() + 9, time_is_up=never, key=workers.key, points=800
+        ) as call:
+            call.costs(80, ThrottleStatus(available=100, maximum=1000, per_second=10))
+        waits = []
+        for _ in range(3):
+            with pytest.raises(Waiting) as told:
+                await workers.call(1, lambda: None, points=800)
+            waits.append((told.value.retry_after_ms or 0) / 1000)
+    # A tenth of 800 points each, at ten per second.
+    assert waits == [pytest.approx(8 * turn, abs=1) for turn in (1, 2, 3)]

@@ -110,3 +110,38 @@ def test_delays_stand_between_starts() -> None:
     assert limit.not_before == 1100
     limit.started(1100)
     assert limit.not_before == 1200
+
+
+def test_a_success_takes_back_what_a_refusal_added() -> None:
+    limit = CallLimit()
+    for second in range(1, 6):
+        limit.refused(now=second * 1000, started_at=second * 1000)
+    assert limit.delay_ms == 1600
+    for _ in range(4):
+        limit.succeeded()
+    assert limit.delay_ms == 100
+
+
+def test_callers_that_are_sent_away_return_one_after_the_other() -> None:
+    limit = CallLimit()
+    for second in range(1, 6):
+        limit.refused(now=second * 1000, started_at=second * 1000)
+    assert limit.not_before == 6600
+    assert [limit.return_at(5000) for _ in range(3)] == [6600, 8200, 9800]
+    for _ in range(50):
+        assert limit.return_at(5000) <= 65_000
+
+
+def test_an_open_circuit_ends_what_its_failures_added() -> None:
+    limit = CallLimit(CallBounds(start=4))
+    for second in range(1, 30):
+        limit.refused(now=second * 1000, started_at=second * 1000)
+    assert (limit.most_at_once, limit.delay_ms) == (1, 30_000)
+    limit.return_at(30_000)
+    limit.circuit_opened()
+    assert (limit.most_at_once, limit.delay_ms, limit.not_before) == (1, 0, 0)
+    assert limit.return_at(90_000) == 90_000
+    # It grows again as it did for the first calls.
+    for _ in range(3):
+        limit.succeeded()
+    assert limit.most_at_once == 4

@@ -116,3 +116,56 @@ def test_a_call_that_costs_more_than_the_bucket_holds_gets_all_of_it(cost: float
     rate = Rate(50, 1000)
     _, grant = TokenBucket.full(rate, 0.0).take(rate, 0.0, cost, cost)
     assert grant.tokens == pytest.approx(min(cost, rate.capacity))
+
+
+def _shopify(share: float) -> TokenBucket:
+    """An empty bucket of 1,000 points whose calls cost this share of what they ask for."""
+    bucket = TokenBucket.full(Rate(2.0, 40), 0.0)
+    return bucket.corrected(Rate(2.0, 40), 0.0, ThrottleStatus(0, 1000, 50), cost_share=share)
+
+
+def test_callers_wait_for_what_calls_cost_and_not_for_what_they_ask() -> None:
+    bucket, waits = _shopify(0.25), []
+    for _ in range(4):
+        bucket, grant = bucket.take(Rate(2.0, 40), 0.0, 800, 800)
+        waits.append(grant.wait_ms)
+    # 200 of 800 points each, at 50 per second.
+    assert waits == [4000, 8000, 12_000, 16_000]
+
+
+def test_the_expected_cost_follows_the_answers() -> None:
+    bucket = _shopify(0.25)
+    assert bucket.cost_share == 0.25
+    for _ in range(20):
+        status = ThrottleStatus(0, 1000, 50)
+        bucket = bucket.corrected(Rate(2.0, 40), 0.0, status, cost_share=0.75)
+    assert bucket.cost_share == pytest.approx(0.75, abs=0.01)
+    bucket = bucket.corrected(Rate(2.0, 40), 0.0, ThrottleStatus(0, 1000, 50))
+    assert bucket.cost_share == pytest.approx(0.75, abs=0.01)
+
+
+@given(st.floats(0, 2), st.floats(1, 975))
+def test_a_caller_that_returns_as_told_gets_its_tokens_after_some_turns(
+    share: float, cost: float
+) -> None:
+    """However little other calls cost, and although nothing comes back."""
+    bucket, now = _shopify(share), 0.0
+    for _ in range(21):
+        bucket, grant = bucket.take(Rate(2.0, 40), now, cost, cost)
+        if grant.tokens:
+            break
+        assert grant.wait_ms > 0
+        now += grant.wait_ms
+    assert grant.tokens == pytest.approx(cost)
+    # Never before the provider has refilled them.
+    assert now / 1000 * 50 >= cost - 1e-3
+
+
+def test_bookings_end_with_the_unit_they_were_made_in() -> None:
+    rate, bucket = Rate(2.0, 40), TokenBucket(0.0, 0.0)
+    for _ in range(50):
+        bucket, _ = bucket.take(rate, 0.0, 1.0, 1.0)
+    assert bucket.booked_until_ms == 25_000
+    bucket = bucket.corrected(rate, 0.0, ThrottleStatus(0, 1000, 50), cost_share=0.5)
+    _, grant = bucket.take(rate, 0.0, 100, 100)
+    assert grant.wait_ms == 1000

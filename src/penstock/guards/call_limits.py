@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from penstock.guards.shared_limits import Pass, SharedGate
+from penstock.guards.shared_limits import CIRCUIT_OPEN, Pass, SharedGate
 from penstock.model.errors import PenstockError, RateLimited, TransientError, Waiting
 from penstock.model.network.call_limits import CallBounds, CallLimit
 from penstock.model.network.provider_limits import CallReport, LimitKey
@@ -143,8 +143,10 @@ class _RunningCall:
                 self._passed = gate.try_enter(self._key, self._points) or await gate.enter(
                     self._key, self._points, self._until, self._time_is_up
                 )
-            except BaseException:
+            except BaseException as error:
                 line.running -= 1
+                if isinstance(error, Waiting) and error.code == CIRCUIT_OPEN:
+                    limit.circuit_opened()
                 line.wake_first()
                 raise
         self._call = Call(_now_ms())
@@ -164,7 +166,10 @@ class _RunningCall:
             call.judge(error)
         line.running -= 1
         now = _now_ms()
-        if call.refused:
+        if call.refused and self._is_probe and not call.is_throttled:
+            # The circuit counts the failure of its probe, and decides when the next call starts.
+            line.limit.circuit_opened()
+        elif call.refused:
             line.limit.refused(now, call.started_ms, call.retry_after_ms)
         elif call.refused is False:
             line.limit.succeeded()
@@ -175,6 +180,10 @@ class _RunningCall:
             self._record.called(self._name[0], seconds, throttled=call.is_throttled)
         if self._gate is not None:
             await self._report(now - call.started_ms)
+
+    @property
+    def _is_probe(self) -> bool:
+        return self._passed is not None and self._passed.probe_id is not None
 
     async def _report(self, ms: float) -> None:
         gate, key, passed, call = self._gate, self._key, self._passed, self._call
@@ -192,6 +201,7 @@ class _RunningCall:
         report = CallReport(
             succeeded=not call.refused, failed=bool(call.refused and not call.is_throttled),
             throttled=call.is_throttled, retry_after_ms=call.retry_after_ms, refund=refund,
+            cost_share=call.cost / self._points if call.cost and self._points else None,
             status=call.bucket,
         )  # fmt: skip
         report.add_duration(ms)
@@ -276,7 +286,8 @@ async def _enter(line: _CallQueue, name: str, until: float, time_is_up: Callable
 
 
 def _later(line: _CallQueue, name: str) -> Waiting:
-    wait = max(0.0, line.limit.not_before - _now_ms())
+    now = _now_ms()
+    wait = line.limit.return_at(now) - now
     return Waiting(
         "API_RATE_LIMIT",
         f"{name} may not be called more often for now",

@@ -26,8 +26,9 @@ _REPORT_MS = 500.0
 _REMEMBER_MS = 1000.0
 # Idle keys above this number are forgotten, the oldest first.
 _MAX_KNOWN = 2000
+CIRCUIT_OPEN = "CIRCUIT_OPEN"
 _MESSAGES = {
-    "CIRCUIT_OPEN": "{} has failed several times in a row and is not called until it is probed",
+    CIRCUIT_OPEN: "{} has failed several times in a row and is not called until it is probed",
     "API_RATE_LIMIT": "{} may not be called more often for now",
 }
 
@@ -133,7 +134,8 @@ class SharedGate:
         local.tokens = 0.0
         expected = max(local.used, local.used_before) if now - local.window_ms < 2 * HOLD_MS else 0
         report = self._collected(local)
-        calls = max(1, local.waiting, expected)
+        # Points are few: those that another worker's call waits for are not taken in advance.
+        calls = max(1, local.waiting, 0 if points else expected)
         try:
             permit = await self._limits.admit(key, calls, points, report)
         except BaseException:
@@ -146,7 +148,7 @@ class SharedGate:
             local.expires_ms = now + HOLD_MS
             if local.tokens:
                 self._schedule(key, local)
-        elif permit.code == "CIRCUIT_OPEN":
+        elif permit.code == CIRCUIT_OPEN:
             local.refusal = permit
             local.refused_until_ms = now + min(permit.wait_ms, _REMEMBER_MS)
             local.probe_ms = now + permit.wait_ms

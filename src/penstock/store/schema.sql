@@ -1565,6 +1565,8 @@ CREATE TABLE provider_states (
     reported_burst   double precision,
     paused_until     timestamptz,
     booked_until     timestamptz,
+    -- What calls cost in the end, as a share of the tokens that they take first.
+    cost_share       double precision CHECK (cost_share > 0 AND cost_share <= 1),
     circuit          text NOT NULL DEFAULT 'closed' CHECK (circuit IN ('closed', 'open', 'half_open')),
     failures         integer NOT NULL DEFAULT 0,
     last_failure_at  timestamptz,

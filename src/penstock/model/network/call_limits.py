@@ -20,8 +20,12 @@ class CallBounds:
 
 
 _DOWN = 0.5
-# Of the added delay, what is left after a call that went well; below one millisecond none is.
-_CALMER = 0.8
+# Of the added delay, what is left after a call that went well; below one millisecond none is. A
+# success takes back what a refusal added, so that a provider which fails now and then is not paced
+# as one that refuses most calls.
+_CALMER = 0.5
+# Callers that are sent away get staggered times to return, none later than this.
+_MAX_WAIT_MS = 60_000.0
 
 
 @dataclass(slots=True)
@@ -37,6 +41,8 @@ class CallLimit:
     delay_ms: float = 0.0
     # No call starts before this time.
     not_before: float = 0.0
+    # When the last caller that was sent away was told to return.
+    _booked_until: float = 0.0
     _lowered_at: float = float("-inf")
     # Until the first refusal the limit doubles with each round of calls.
     _growing_fast: bool = True
@@ -58,7 +64,21 @@ class CallLimit:
         self.limit = min(float(self.bounds.most), self.limit + step)
         self.delay_ms *= _CALMER
         if self.delay_ms < 1.0:
-            self.delay_ms = 0.0
+            self.delay_ms = self._booked_until = 0.0
+
+    def return_at(self, now: float) -> float:
+        """When a caller that cannot start now should come back: one after the other, as the delay
+        lets them start."""
+        due = max(now, self.not_before, self._booked_until + self.delay_ms)
+        self._booked_until = min(due, max(self.not_before, now + _MAX_WAIT_MS))
+        return self._booked_until
+
+    def circuit_opened(self) -> None:
+        """A shared circuit decides when calls start again. Delays that were learned from failures
+        before it opened would only be added to its time: calls start as to a new provider."""
+        self.limit = min(self.limit, float(self.bounds.start))
+        self.delay_ms = self.not_before = self._booked_until = 0.0
+        self._growing_fast = True
 
     def refused(self, now: float, started_at: float, retry_after_ms: float = 0.0) -> None:
         """A 429, a 5xx or no answer; ``retry_after_ms`` is the provider's Retry-After."""

@@ -59,6 +59,8 @@ class CallReport:
     # Tokens that were taken and not used, and what calls cost less than they took.
     returned: float = 0.0
     refund: float = 0.0
+    # What a call cost, as a share of the points that it asked for.
+    cost_share: float | None = None
     status: ThrottleStatus | None = None
     probe_id: str | None = None
     # The probe of this id was not sent.

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from penstock.model.adaptive import ewma
+
 # How long a worker may keep tokens that it took in advance.
 HOLD_MS = 250.0
 # Calls reach the provider later than their tokens were taken: by HOLD_MS at most, and by what the
@@ -17,6 +19,9 @@ HOLD_MS = 250.0
 _LATENESS_MS = 500.0
 # Waiting callers get staggered times to return, none later than this.
 _MAX_WAIT_MS = 60_000.0
+# The least share of its tokens that a call is expected to cost: it bounds how often a caller
+# returns too early.
+_MIN_COST_SHARE = 0.05
 # Below this a level counts as reached: floating point must not cost a caller another turn.
 _EPSILON = 1e-6
 
@@ -83,6 +88,9 @@ class TokenBucket:
     paused_until_ms: float = 0.0
     # When the last waiting caller was told to return.
     booked_until_ms: float = 0.0
+    # What calls cost in the end, as a share of the tokens they take: an average, None until one is
+    # known. Shopify asks for the cost of the largest possible answer and gives back the rest.
+    cost_share: float | None = None
 
     @staticmethod
     def full(rate: Rate, now_ms: float) -> TokenBucket:
@@ -102,15 +110,16 @@ class TokenBucket:
         self, configured: Rate, now_ms: float, cost: float, wanted: float
     ) -> tuple[TokenBucket, Grant]:
         """Take tokens for at least one call of this cost and up to ``wanted``, or say when to ask
-        again. Callers that must wait get different times, in the order in which they asked."""
+        again. Callers that must wait get different times, in the order in which they asked, as far
+        apart as their calls cost in the end: most of what running calls took comes back."""
         rate = self.rate(configured)
         bucket = self.refilled(configured, now_ms)
         cost = min(cost, rate.capacity)
         if now_ms < bucket.paused_until_ms:
             return bucket._booked(rate, now_ms, cost, bucket.paused_until_ms)
         if bucket.tokens + _EPSILON < cost:
-            free_at = now_ms + rate.ms_for(cost - bucket.tokens)
-            return bucket._booked(rate, now_ms, cost, free_at)
+            lacking = min(cost - bucket.tokens, bucket._usual(cost))
+            return bucket._booked(rate, now_ms, cost, now_ms + rate.ms_for(lacking))
         calls = max(1, int((min(wanted, bucket.tokens) + _EPSILON) / cost))
         granted = calls * cost
         return replace(bucket, tokens=max(0.0, bucket.tokens - granted)), Grant(granted)
@@ -118,15 +127,23 @@ class TokenBucket:
     def _booked(
         self, rate: Rate, now_ms: float, cost: float, free_at: float
     ) -> tuple[TokenBucket, Grant]:
-        due = max(free_at, self.booked_until_ms + rate.ms_for(cost))
+        due = max(free_at, self.booked_until_ms + rate.ms_for(self._usual(cost)))
         # Beyond the longest wait nothing is booked: those callers ask again.
         due = max(free_at, min(due, now_ms + _MAX_WAIT_MS))
         return replace(self, booked_until_ms=due), Grant(0.0, due - now_ms)
+
+    def _usual(self, cost: float) -> float:
+        """What a call that takes so many tokens is expected to cost in the end."""
+        return cost if self.cost_share is None else cost * self.cost_share
 
     def returned(self, configured: Rate, tokens: float) -> TokenBucket:
         """Put back tokens that were taken and not used."""
         rate = self.rate(configured)
         return replace(self, tokens=min(rate.capacity, self.tokens + max(0.0, tokens)))
+
+    def without_bookings(self) -> TokenBucket:
+        """The callers that were told to return have been told something else meanwhile."""
+        return replace(self, booked_until_ms=0.0)
 
     def throttled(self, now_ms: float, retry_after_ms: float) -> TokenBucket:
         """The provider refused a call: no call starts before its Retry-After."""
@@ -135,14 +152,20 @@ class TokenBucket:
         )
 
     def corrected(
-        self, configured: Rate, now_ms: float, status: ThrottleStatus, refund: float = 0.0
-    ) -> TokenBucket:
+        self, configured: Rate, now_ms: float, status: ThrottleStatus, refund: float = 0.0,
+        cost_share: float | None = None,
+    ) -> TokenBucket:  # fmt: skip
         """Adopt what the provider says about its bucket. ``refund`` is what a call cost less than
-        it had taken. Other calls may be on their way, so the lower level is believed."""
+        it had taken, ``cost_share`` what it cost of the points it asked for. Other calls may be on
+        their way, so the lower level is believed."""
         told = Rate(max(status.per_second, 1e-3), max(status.maximum, 1.0))
         bucket = replace(self.refilled(configured, now_ms), reported=told)
+        if cost_share is not None:
+            share = min(1.0, max(_MIN_COST_SHARE, cost_share))
+            bucket = replace(bucket, cost_share=ewma(self.cost_share, share))
         if self.reported is None:
-            # Until now tokens had another unit.
-            return replace(bucket, tokens=max(0.0, min(told.capacity, status.available)))
+            # Until now tokens had another unit, and bookings were made in it.
+            level = max(0.0, min(told.capacity, status.available))
+            return replace(bucket, tokens=level).without_bookings()
         level = min(bucket.tokens + refund, status.available, told.capacity)
         return replace(bucket, tokens=max(0.0, level))

@@ -91,10 +91,13 @@ class StoredLimits:
         if report.returned:
             bucket = bucket.returned(rate, report.returned)
         if report.status is not None:
-            bucket = bucket.corrected(rate, now, report.status, report.refund)
+            bucket = bucket.corrected(rate, now, report.status, report.refund, report.cost_share)
         if report.throttled and report.retry_after_ms:
             bucket = bucket.throttled(now, report.retry_after_ms)
         circuit = _judged(state.circuit, report, now, self._limits)
+        if circuit.state is not state.circuit.state and circuit.state is CircuitState.CLOSED:
+            # All callers have waited for the circuit, whatever they were told before.
+            bucket = bucket.without_bookings()
         if report.calls:
             await conn.execute(
                 _sql.count_calls, *key.columns, report.calls, report.failed, report.throttled,
@@ -144,7 +147,7 @@ def _state(row: Any) -> _State:
         reported = Rate(row["reported_rate"], row["reported_burst"])
     bucket = TokenBucket(
         row["tokens"], _ms(row["refilled_at"]), reported, _ms(row["paused_until"]),
-        _ms(row["booked_until"]),
+        _ms(row["booked_until"]), row["cost_share"],
     )  # fmt: skip
     opened = row["opened_at"]
     circuit = Circuit(
@@ -164,7 +167,7 @@ async def _save(conn: Connection, key: LimitKey, state: _State) -> None:
         None if reported is None else reported.burst,
         _at(bucket.paused_until_ms), _at(bucket.booked_until_ms), circuit.state, circuit.failures,
         _at(circuit.last_failure_ms), _at(circuit.opened_at_ms), _at(circuit.next_probe_ms),
-        circuit.probe_id, _at(circuit.probe_until_ms),
+        circuit.probe_id, _at(circuit.probe_until_ms), bucket.cost_share,
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 -- name: lock_state
 -- The bucket and circuit of one key, locked for the transaction, and the time by this clock.
 SELECT tokens, refilled_at, reported_rate, reported_burst, paused_until, booked_until, circuit,
-       failures, last_failure_at, opened_at, next_probe_at, probe_id, probe_expires_at,
+       failures, last_failure_at, opened_at, next_probe_at, probe_id, probe_expires_at, cost_share,
        clock_timestamp() AS now
 FROM provider_states WHERE org_id = $1 AND provider = $2 AND company = $3 AND domain = $4
 FOR NO KEY UPDATE
@@ -15,7 +15,7 @@ ON CONFLICT DO NOTHING
 -- The bucket and circuit after a change.
 UPDATE provider_states SET tokens = $5, refilled_at = $6, reported_rate = $7, reported_burst = $8,
     paused_until = $9, booked_until = $10, circuit = $11, failures = $12, last_failure_at = $13,
-    opened_at = $14, next_probe_at = $15, probe_id = $16, probe_expires_at = $17
+    opened_at = $14, next_probe_at = $15, probe_id = $16, probe_expires_at = $17, cost_share = $18
 WHERE org_id = $1 AND provider = $2 AND company = $3 AND domain = $4
 
 -- name: count_calls
@@ -34,7 +34,7 @@ ON CONFLICT (org_id, provider, company, domain, minute) DO UPDATE SET
 SELECT s.org_id, o.name AS org, s.provider, s.company, s.domain, s.tokens, s.refilled_at,
        s.reported_rate, s.reported_burst, s.paused_until, s.booked_until, s.circuit, s.failures,
        s.last_failure_at, s.opened_at, s.next_probe_at, s.probe_id, s.probe_expires_at,
-       clock_timestamp() AS now, c.calls, c.failed, c.throttled, c.durations, own.rate
+       s.cost_share, clock_timestamp() AS now, c.calls, c.failed, c.throttled, c.durations, own.rate
 FROM provider_states s
 JOIN orgs o ON o.id = s.org_id
 LEFT JOIN sources own ON own.org_id = s.org_id AND s.provider = 'source' AND own.name = s.domain
