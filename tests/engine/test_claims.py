@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
@@ -14,9 +15,10 @@ from penstock.engine.claim import choose_rows
 from penstock.engine.context import StopSign
 from penstock.engine.run import run_items
 from penstock.engine.settle import settle
+from penstock.engine.worker.loop import Worker
 from penstock.model.errors import ItemError
 from penstock.model.outcomes import Outcome, Retry
-from penstock.model.pipeline import Item
+from penstock.model.pipeline import Item, Stage, each
 from penstock.model.ports import Context
 from penstock.settings import Settings
 from penstock.store.database import Connection
@@ -233,3 +235,124 @@ async def test_a_claim_that_finds_nothing_does_not_hide_what_a_settle_just_retur
     (job,) = await tried.finish(job_id)
     assert job["done"] == 1
     await tried.is_clean()
+
+
+async def test_items_of_a_stage_that_waits_are_not_run_in_smaller_pieces(
+    tried: Tried, script: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A piece is settled when its slowest item has its answer. With slow items pieces used to be
+    one item each, and a claim of several items waited for one answer after the other."""
+    monkeypatch.setattr(type(script), "items_at_once", {"s0": 8})
+    monkeypatch.setattr(type(script), "stages", _stages_at_once(8))
+    running = most = 0
+
+    async def work(item: Item, stage: int, ctx: Context) -> Outcome:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0.05)
+        running -= 1
+        return done(item, stage, ctx)
+
+    script.work = work
+    job_id = await tried.send({"rows": 16})
+    async with tried.runtime.db.transaction() as conn:
+        await conn.execute("UPDATE job_stages SET avg_ms = 5000 WHERE job_id = $1", job_id)
+    async with tried.by_hand() as worker:
+        while await worker.run_once():
+            pass
+    assert most == 8
+    assert (await tried.job(job_id))["done"] == 16
+    await tried.is_clean()
+
+
+async def test_jobs_of_one_claim_wait_for_their_answers_at_the_same_time(
+    tried: Tried, script: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = most = 0
+
+    async def work(item: Item, stage: int, ctx: Context) -> Outcome:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0.05)
+        running -= 1
+        return done(item, stage, ctx)
+
+    script.work = work
+
+    async def import_shops(*tags: str) -> int:
+        nonlocal most
+        most = 0
+        jobs = [await tried.send({"rows": 1, "tag": tag}) for tag in tags]
+        async with tried.by_hand() as worker:
+            claimed = await worker._claim()
+            assert claimed is not None
+            assert len(claimed.leases) == len(tags)
+            assert (await tried.run(worker, claimed)).held
+        assert {(await tried.job(job_id))["state"] for job_id in jobs} == {"done"}
+        return most
+
+    assert await import_shops(*"abcdef") == 1
+    monkeypatch.setattr(type(script), "items_at_once", {"s0": 4})
+    monkeypatch.setattr(type(script), "waiting_stages", frozenset(("s0",)))
+    assert await import_shops(*"ghijkl") == 4
+    await tried.is_clean()
+
+
+async def test_slices_that_wait_for_answers_take_a_quarter_of_a_slot(
+    tried: Tried, script: Scripted, principal: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slots = tried.runtime.settings.worker_slots
+    release, running = asyncio.Event(), 0
+
+    async def work(item: Item, stage: int, ctx: Context) -> Outcome:
+        nonlocal running
+        running += 1
+        await release.wait()
+        return done(item, stage, ctx)
+
+    async def fill(stages: frozenset[str], orgs: Sequence[str]) -> int:
+        """How many slices one worker runs at once, with a job of each org."""
+        nonlocal running
+        running = 0
+        release.clear()
+        monkeypatch.setattr(type(script), "waiting_stages", stages)
+        jobs = [await tried.send({"rows": 1}, who=await principal(name)) for name in orgs]
+        worker = Worker(tried.runtime, sweeps=False, announces=False)
+        task = asyncio.create_task(worker.run())
+        await until(_holds(lambda: running >= slots), "the slots to be full")
+        await asyncio.sleep(0.5)
+        most = running
+        release.set()
+        await until(_holds(lambda: running == len(orgs)), "all to run")
+        worker.stop()
+        await task
+        await worker._running.drain(5, asyncio.Event())
+        assert {(await tried.job(job_id))["state"] for job_id in jobs} == {"done"}
+        return most
+
+    script.work = work
+    orgs = [f"org{number}" for number in range(5 * slots)]
+    assert await fill(frozenset(), orgs) == slots
+    assert await fill(frozenset(("s0",)), orgs) == 4 * slots
+    await tried.is_clean()
+
+
+def _holds(condition: Callable[[], bool]) -> Callable[[], Awaitable[bool]]:
+    async def holds() -> bool:
+        return condition()
+
+    return holds
+
+
+def _stages_at_once(at_once: int) -> Callable[..., tuple[Stage, ...]]:
+    """Stages that work on several items at the same time."""
+
+    def stages(script: Scripted, config: Any) -> tuple[Stage, ...]:
+        return tuple(
+            Stage(f"s{n}", run=each(script._at(n), at_once), policy=script.policy)
+            for n in range(config.stages)
+        )
+
+    return stages

@@ -67,14 +67,32 @@ async def run_items(runtime: Runtime, claimed: Claim, stop: StopSign, seconds: f
     ctx = stage_context(runtime, stop, seconds, runtime.log, claimed.turn.org_id)
     ctx.item_timeout_ms = runtime.item_timeout_ms(claimed.work.pipeline, claimed.work.stage)
     worked = Worked([None] * len(claimed.items))
-    for indexes, stage, batch in await _batches(runtime, claimed, worked):
-        if claimed.leases[0].group is not None:
+    batches = await _batches(runtime, claimed, worked)
+    if claimed.leases[0].group is not None:
+        for indexes, stage, batch in batches:
             await _run_in_order(runtime, stage, indexes, batch, ctx, worked)
-            continue
-        usual_ms = claimed.work.avg_ms
-        await _run_batch(runtime, stage, indexes, batch, ctx, worked, usual_ms)
+    else:
+        await _run_batches(runtime, claimed, batches, ctx, worked)
     worked.work_ms = timer.ms
     return worked
+
+
+async def _run_batches(
+    runtime: Runtime, claimed: Claim, batches: list[_Batch], ctx: StageContext, worked: Worked
+) -> None:
+    """Run batches one after the other, or as many at once as the stage works on items: one that
+    waits for a slow server does not delay those that call others."""
+    work = claimed.work
+    pipeline = runtime.pipeline(work.pipeline)
+    waits = work.stage in pipeline.waiting_stages
+    at_once = pipeline.items_at_once.get(work.stage, 1) if waits else 1
+    waiting = iter(batches)
+
+    async def lane() -> None:
+        for indexes, stage, batch in waiting:
+            await _run_batch(runtime, stage, indexes, batch, ctx, worked, work.avg_ms)
+
+    await asyncio.gather(*(lane() for _ in range(min(at_once, len(batches)))))
 
 
 async def _run_in_order(

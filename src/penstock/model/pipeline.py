@@ -208,9 +208,12 @@ class Pipeline:
     phases: ClassVar[Mapping[str, str]] = {}
     # How long one item of a stage may work, where that is longer than `PENSTOCK_ITEM_TIMEOUT_MS`.
     item_timeouts_ms: ClassVar[Mapping[str, int]] = {}
-    # How many items a stage works on at the same time, if it mostly waits for answers. Claims take
-    # at least so many: in a short turn, an org would otherwise wait for one answer after the other.
+    # How many items a stage works on at the same time. Claims take at least so many: in a short
+    # turn, an org would otherwise wait for one answer after the other.
     items_at_once: ClassVar[Mapping[str, int]] = {}
+    # Stages that wait for answers of other servers most of the time: their slices take a quarter of
+    # a slot, and the jobs of one claim run at the same time.
+    waiting_stages: ClassVar[frozenset[str]] = frozenset()
     # Jobs count towards the quota of this name, and begin at its pace.
     meter: ClassVar[str | None] = None
     # Items before the one with this key are steps on the way to the results: lists and exports of

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import math
 import os
 import secrets
 import socket
@@ -47,6 +48,8 @@ _MIN_SETTLE_ITEMS = 500
 _CLOSE_SECONDS = 2.0
 _MAX_WAIT_SECONDS = 2.0
 _TIDY_SECONDS = 60.0
+# What a slice takes of a slot whose stage mostly waits for answers: little processor time.
+_WAITING_SHARE = 0.25
 
 
 def _limits(runtime: Runtime, served: Served) -> Limits:
@@ -159,7 +162,7 @@ class Worker:
         figures = self._runtime.figures
         figures.measure()
         shown = figures.snapshot(self._runtime.calls.limits())
-        return Report(self._slots, len(self._running), shown)
+        return Report(self._slots, math.ceil(self._running.used), shown)
 
     def stop(self) -> None:
         """Stop claiming; finish or release running slices. Called again: release them at once."""
@@ -176,7 +179,7 @@ class Worker:
             while not self._stopping.is_set():
                 self._tidy()
                 claimed = None
-                if len(self._running) < self._slots:
+                if self._running.used < self._slots:
                     claimed = await self._claim()
                 if claimed is not None and claimed.suspect:
                     await self._work_alone(claimed)
@@ -279,7 +282,20 @@ class Worker:
 
     def _start(self, claimed: Claim) -> asyncio.Task[None]:
         stop = StopSign()
-        return self._running.start(self._work(claimed, stop), stop)
+        work = claimed.work
+        waits = work.kind == "items" and work.stage in self._waiting_stages(work.pipeline)
+        share = _WAITING_SHARE if waits else 1.0
+        return self._running.start(self._work(claimed, stop), stop, share)
+
+    def _waiting_stages(self, pipeline: str) -> frozenset[str]:
+        known = self._runtime.pipelines.get(pipeline)
+        return frozenset() if known is None else known.waiting_stages
+
+    def _items_at_once(self, claimed: Claim) -> int:
+        """How many items the stage works on at the same time."""
+        work = claimed.work
+        at_once = self._limits.at_once.get((work.pipeline, work.stage), 1)
+        return at_once if work.kind == "items" else 1
 
     async def _work_alone(self, claimed: Claim) -> None:
         """Run an item that crashed before while nothing else runs, so that a crash hits it
@@ -304,7 +320,7 @@ class Worker:
         """Wait for a free slot, a ticket, or the next due time."""
         timeout = self._runtime.settings.poll_ms / 1000
         waits: set[asyncio.Task[object]] = {asyncio.create_task(self._stopping.wait())}
-        if len(self._running) < self._slots:
+        if self._running.used < self._slots:
             timeout = min(timeout, await self._until_due(timeout))
             waits.add(asyncio.create_task(self._runtime.broker.receive(timeout)))
         try:
@@ -404,7 +420,7 @@ class Worker:
         if self._deadline is not None:
             return time.monotonic() > self._deadline
         settings = self._runtime.settings
-        crowded = len(self._running) >= self._slots or self._heartbeat.overloaded
+        crowded = self._running.used >= self._slots or self._heartbeat.overloaded
         patience_ms = 2 * settings.worker_target_slice_ms if crowded else settings.job_limit_ms
         return seconds > patience_ms / 1000
 
@@ -438,7 +454,8 @@ class Worker:
         deadline = time.monotonic() + self._time_box
         if self._deadline is not None:
             deadline = min(deadline, self._deadline)
-        size = _piece_size(claimed)
+        # A smaller piece would wait for its slowest answer with fewer requests under way.
+        size = max(_piece_size(claimed), self._items_at_once(claimed))
         left = claimed
         try:
             while left.items:

@@ -29,11 +29,12 @@ class Drained:
 
 
 class Slots:
-    """Tasks, each with its stop sign."""
+    """Tasks, each with its stop sign and the share of a slot that it takes."""
 
     def __init__(self, log: Log) -> None:
         self._log = log
         self._stops: dict[asyncio.Task[None], StopSign] = {}
+        self._shares: dict[asyncio.Task[None], float] = {}
         self.ended = 0
         self.abandoned = False
 
@@ -43,14 +44,23 @@ class Slots:
     def __iter__(self) -> Iterator[asyncio.Task[None]]:
         return iter(self._stops)
 
-    def start(self, work: Coroutine[Any, Any, None], stop: StopSign) -> asyncio.Task[None]:
+    @property
+    def used(self) -> float:
+        """Slots that the running tasks take."""
+        return sum(self._shares.values())
+
+    def start(
+        self, work: Coroutine[Any, Any, None], stop: StopSign, share: float = 1.0
+    ) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._stops[task] = stop
+        self._shares[task] = share
         task.add_done_callback(self._end)
         return task
 
     def _end(self, task: asyncio.Task[None]) -> None:
         del self._stops[task]
+        del self._shares[task]
         self.ended += 1
 
     async def mind(self) -> None:

@@ -41,7 +41,7 @@ from penstock.pipelines.shop_import.mapping import KIND
 
 DOWNLOADED_AT_ONCE = 16
 # More than there are children: some wait for the disk.
-_SHRUNK_AT_ONCE = 8
+SHRUNK_AT_ONCE = 8
 _MAX_BYTES = 20 * 1024 * 1024
 _LIMITS = FetchLimits(most_bytes=_MAX_BYTES, total_ms=30_000, silent_ms=10_000)
 _HEADERS = {"Accept": "image/*", "User-Agent": f"Penstock-Pictures/{__version__}"}
@@ -140,7 +140,7 @@ def _uploaded(item: Item, same: KnownPicture | None) -> Outcome:
 
 
 async def make_thumbnails(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
-    return await each(_make_thumbnails, _SHRUNK_AT_ONCE)(batch, ctx)
+    return await each(_make_thumbnails, SHRUNK_AT_ONCE)(batch, ctx)
 
 
 async def _make_thumbnails(item: Item, ctx: Context) -> Outcome:

@@ -27,6 +27,7 @@ from penstock.pipelines.shop_import.create import create, map_products
 from penstock.pipelines.shop_import.fetch import FETCHED_AT_ONCE, LAST_PAGE, fetch
 from penstock.pipelines.shop_import.images import (
     DOWNLOADED_AT_ONCE,
+    SHRUNK_AT_ONCE,
     download,
     make_thumbnails,
     upload,
@@ -61,7 +62,9 @@ class ShopImport(Pipeline):
     items_at_once: ClassVar[Mapping[str, int]] = {
         "fetch": FETCHED_AT_ONCE,
         "download": DOWNLOADED_AT_ONCE,
+        "thumbnails": SHRUNK_AT_ONCE,
     }
+    waiting_stages: ClassVar[frozenset[str]] = frozenset(("fetch", "download"))
 
     def stages(self, config: ShopImportConfig) -> tuple[Stage, ...]:
         return (
