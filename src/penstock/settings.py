@@ -119,7 +119,11 @@ class Settings(MonitorSettings, PlaceSettings):
         ge=0,
         description="Worker processes `penstock up` starts; one per core by default.",
     )
-    worker_slots: int = Field(5, ge=1, le=100, description="Slices at once per worker process.")
+    worker_slots: int = Field(
+        5, ge=1, le=100,
+        description="Slices at once per worker process; one that waits for other servers counts"
+        " a quarter.",
+    )  # fmt: skip
     worker_target_slice_ms: int = Field(5000, ge=50, description="How long a slice should last.")
     claim_min: int = Field(1, ge=1, description="Smallest claim, in items.")
     claim_max: int = Field(2000, ge=1, le=20000, description="Largest claim, in items.")

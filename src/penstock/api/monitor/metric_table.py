@@ -80,7 +80,7 @@ METRICS: dict[str, Metric] = {
     "penstock_worker_silent_seconds": Metric(
         "gauge", "seconds", _WORKER, "Time since its last heartbeat."
     ),
-    "penstock_worker_busy_slots": Metric("gauge", "slices", _WORKER, "Slices held now."),
+    "penstock_worker_busy_slots": Metric("gauge", "slices", _WORKER, "Slots in use."),
     "penstock_worker_cpu_share": Metric("gauge", "cores", _WORKER, "CPU used."),
     "penstock_worker_resident_memory_bytes": Metric("gauge", "bytes", _WORKER, "Memory used."),
     "penstock_worker_memory_budget_bytes": Metric(
