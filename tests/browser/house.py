@@ -6,7 +6,6 @@ import asyncio
 import os
 import re
 import secrets
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+from tests.ports import free_port
 
 from penstock.accounts.passwords import hash_password
 from penstock.guards.sealing import new_key
@@ -48,10 +48,8 @@ class House:
         return f"http://127.0.0.1:{self.port}"
 
     def open(self) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.sandbox_url = f"http://127.0.0.1:{free.getsockname()[1]}"
+        self.port = free_port()
+        self.sandbox_url = f"http://127.0.0.1:{free_port()}"
         asyncio.run(self._settle_in())
         self.start_api()
         self.start_worker()

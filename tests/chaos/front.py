@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from typing import IO, Any, Self
 
 import httpx2
 from tests.checker.polling import until
+from tests.ports import free_port
 from tests.warm import WarmProcess, started
 
 from penstock.settings import Settings
@@ -36,8 +36,7 @@ class Front:
     process: subprocess.Popen[bytes] | WarmProcess | None = None
 
     def __enter__(self) -> Self:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         return self
 
     def __exit__(
@@ -75,16 +74,10 @@ class Front:
             "PYTHONPATH": path,
         }
 
-        def run() -> None:
-            with self.log.open("ab") as out:
-                self.process = self._run(out, {**kept, **given, **told, **(env or {})})
-
-        run()
+        with self.log.open("ab") as out:
+            self.process = self._run(out, {**kept, **given, **told, **(env or {})})
 
         async def answers() -> bool:
-            if self.dead and "is taken by another program" in self.said()[-300:]:
-                # While the API was down, a connection of another test got its port.
-                run()
             assert not self.dead, self.said()
             async with self.client() as client:
                 try:

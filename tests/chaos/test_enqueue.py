@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ import httpx2
 import pytest
 from tests.checker.polling import until
 from tests.fixtures import Bench
+from tests.ports import free_port
 from tests.warm import WarmProcess, started
 
 from penstock.engine.services.tidy import Tidied, Tidier, TidierConfig
@@ -26,9 +26,7 @@ class Server:
     """`penstock api` as a process, on the test's schema."""
 
     def __init__(self, settings: Settings, dsn: str, log: Path) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self._settings, self._dsn, self._log = settings, dsn, log
         self.process: WarmProcess | None = None
 

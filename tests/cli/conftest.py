@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 import pytest
 from tests.fixtures import copy_folder
+from tests.ports import free_port
 from tests.warm import WarmProcess, started
 
 from penstock.settings import Settings
@@ -110,13 +111,12 @@ def served_folder(
 @contextmanager
 def serving(data_dir: Path, **env: str) -> Iterator[str]:
     """`penstock api` on a free port; answers its address."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     quiet = {"PENSTOCK_LOG_LEVEL": "error", **env}
     process = Cli(data_dir, data_dir).start("api", "--port", str(port), **quiet)
     try:
         until = time.monotonic() + 60
-        while read_address(data_dir) is None or not _answers(port):
+        while read_address(data_dir) is None or not answers(port):
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < until, "the API did not begin to serve"
             time.sleep(0.05)
@@ -126,7 +126,7 @@ def serving(data_dir: Path, **env: str) -> Iterator[str]:
         process.communicate(timeout=30)
 
 
-def _answers(port: int) -> bool:
+def answers(port: int) -> bool:
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=1):
             return True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -12,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Cli, environment
+from tests.cli.conftest import Cli, answers, environment
+from tests.ports import free_port
 
 _ROOT = Path(__file__).resolve().parents[2]
 PAGE = _ROOT / "docs" / "howto" / "crawl.md"
@@ -22,8 +22,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def site() -> Iterator[str]:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     folder = _ROOT / "examples" / "site"
     server = subprocess.Popen(
         [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1", "-d", folder],
@@ -31,10 +30,9 @@ def site() -> Iterator[str]:
         stderr=subprocess.DEVNULL,
     )
     try:
-        for _ in range(200):
-            with socket.socket() as one:
-                if one.connect_ex(("127.0.0.1", port)) == 0:
-                    break
+        until = time.monotonic() + 60
+        while not answers(port):
+            assert time.monotonic() < until, "no site"
             time.sleep(0.05)
         yield f"127.0.0.1:{port}"
     finally:

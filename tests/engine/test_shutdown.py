@@ -100,7 +100,7 @@ async def test_all_slots_busy(tried: Tried, scripted: dict[str, Scripted], hang:
     worker, running = await started(tried)
     await hang.begins(2)
     took = await stopped(worker, running)
-    assert took < tried.runtime.settings.shutdown_ms / 1000 + 6
+    assert took < tried.runtime.settings.shutdown_ms / 1000 + 20
     assert hang.cancelled == hang.began
     for job_id in (*jobs, grouped):
         for item in await tried.items(job_id):
@@ -254,7 +254,7 @@ async def test_without_a_database_it_leaves_all_the_same(
 
     monkeypatch.setattr(tried.runtime.db, "_pool", None)
     took = await stopped(worker, running)
-    assert took < tried.runtime.settings.shutdown_ms / 1000 + 6
+    assert took < tried.runtime.settings.shutdown_ms / 1000 + 20
     assert not [task for task in before if "_work" in repr(task) and not task.done()]
     monkeypatch.undo()
     assert await tried.expire() == 1

@@ -44,7 +44,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
-    return settings.model_copy(update={"webhook_allow": "127.0.0.0/8", "webhook_timeout_ms": 2000})
+    return settings.model_copy(update={"webhook_allow": "127.0.0.0/8", "webhook_timeout_ms": 5000})
 
 
 @pytest.fixture

@@ -135,13 +135,13 @@ async def test_long_bodies_pause_while_the_account_owes_time() -> None:
     budget = CpuBudget()
     await _use(budget, LIGHT, 0.01)
     spending = await budget.admit(HEAVY)
-    began = time.monotonic()
-    await spending.pace()
-    assert time.monotonic() - began < 0.05
+    # Without owing anything it does not wait at all.
+    with pytest.raises(StopIteration):
+        spending.pace().__await__().__next__()
     spending.charge(BURST_S + 0.05)
     began = time.monotonic()
     await spending.pace()
-    assert 0.05 < time.monotonic() - began < 3
+    assert time.monotonic() - began > 0.05
 
 
 class Spent:

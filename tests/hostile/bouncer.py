@@ -6,7 +6,6 @@ import asyncio
 import os
 import shutil
 import signal
-import socket
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,6 +14,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import asyncpg
 import pytest
+from tests.ports import free_port
 
 from penstock.supervisor.identity import Identity
 
@@ -23,12 +23,6 @@ _IGNORED = (
     "tcp_keepalives_idle,tcp_keepalives_interval,tcp_keepalives_count,tcp_user_timeout,"
     "default_transaction_read_only,penstock.probe"
 )
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 @asynccontextmanager

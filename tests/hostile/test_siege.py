@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import socket
 import statistics
 import subprocess
 import sys
@@ -20,6 +19,7 @@ import psutil
 import pytest
 from tests.browser.house import House
 from tests.hostile.processor_time import ProcessorTime
+from tests.ports import free_port
 
 from penstock.store.accounts import accounts
 
@@ -142,8 +142,7 @@ async def _hostile_org(house: House, client: httpx2.AsyncClient) -> dict[str, An
     )
     headers = {"Authorization": f"Bearer {keys[0]}"}
     job = await _imported(client, headers, "much.csv", content)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     products = await _products_with_pictures(client, headers, port)
     return {
         "url": house.url, "keys": keys, "viewer": viewer_key, "job": job, "products": products,

@@ -66,8 +66,8 @@ async def test_redirects_are_not_followed_and_endless_answers_are_cut_off(
         assert len(hop.requests) == 1
         assert inner.requests == []
     assert len(receiver.got) == 1
-    # The timeout of a delivery is a second here, and they wait side by side.
-    assert took < 8
+    # Deliveries are given four seconds here; one of them would take half a minute.
+    assert took < 25
     assert written < 10_000_000
     async with db.acquire() as conn:
         rows = await conn.fetch("SELECT target_id, state FROM notifications")
@@ -87,7 +87,8 @@ async def test_a_mail_server_that_hangs_is_left(
             await targets.send_test(bench.runtime, conn, Caller(admin, None), target)
     began = time.monotonic()
     await notify(bench.runtime, bench.work)
-    assert time.monotonic() - began < 8
+    # It hangs for half a minute.
+    assert time.monotonic() - began < 25
     assert len(receiver.got) == 1
     async with db.acquire() as conn:
         states = await conn.fetch("SELECT target_id, state FROM notifications")

@@ -46,8 +46,8 @@ async def receiver() -> AsyncIterator[Receiver]:
 @pytest.fixture
 def settings(settings: Settings, box: Mailbox, receiver: Receiver) -> Settings:
     changed = {
-        "webhook_allow": "127.0.0.0/8", "webhook_timeout_ms": 1000, "smtp_url": box.url,
-        "smtp_seconds": 1.0, "pagerduty_url": receiver.url, "public_url": "https://p.example/",
+        "webhook_allow": "127.0.0.0/8", "webhook_timeout_ms": 4000, "smtp_url": box.url,
+        "smtp_seconds": 4.0, "pagerduty_url": receiver.url, "public_url": "https://p.example/",
         "runbook_url": "https://docs.example/runbook", "monitor_workers": 0,
     }  # fmt: skip
     known = {name: getattr(settings, name) for name in settings.model_fields_set}

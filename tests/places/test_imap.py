@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from tests.places.servers import all_places, make_certificate, place
+from tests.ports import free_port
 
 from penstock.model.errors import NotAllowed, NotThere, PermanentError
 from penstock.model.places.names import matches
@@ -27,9 +28,7 @@ USER = {"user": "demouser", "password": "demopass"}
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = int(free.getsockname()[1])
+    port = free_port()
     command = [
         sys.executable,
         "-c",
@@ -43,10 +42,11 @@ def port() -> Iterator[int]:
         [*command, "--no-tls", "dict", "--demo-data"],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     ) as server:  # fmt: skip
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
+        deadline = time.monotonic() + 60
+        while True:
             with suppress(OSError), closing(socket.create_connection(("127.0.0.1", port), 1)):
                 break
+            assert time.monotonic() < deadline, "no mail server"
             time.sleep(0.05)
         yield port
         server.kill()

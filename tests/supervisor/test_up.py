@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
+from tests.ports import free_port
 
 from penstock.settings import Settings
 from penstock.supervisor.address import base_url, require_free_port
@@ -153,9 +154,7 @@ def data_dir(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    return free_port()
 
 
 @pytest.fixture
@@ -218,7 +217,8 @@ def test_second_signal_kills_the_deaf(start_up: Callable[..., Up], data_dir: Pat
     began = time.monotonic()
     up.process.send_signal(signal.SIGINT)
     assert up.ended() == 0
-    assert time.monotonic() - began < 8, "the second signal did not hurry"
+    # Without a second signal it waits for 22 seconds.
+    assert time.monotonic() - began < 18, "the second signal did not hurry"
     assert "other 1 did not stop in time and is killed" in up.said
     assert mentioning(data_dir) == []
 
