@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.async_api import Page, expect
-from tests.browser.conftest import SAMPLE, Visit
+from tests.browser.conftest import SAMPLE, Theme, Visit
 from tests.browser.house import House
 
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
@@ -61,13 +63,27 @@ async def violations(page: Page, only: str | None = None) -> list[str]:
         await page.evaluate(AXE)
     rules = f", runOnly: ['{only}']" if only else ""
     found: dict[str, Any] = await page.evaluate(
-        f"axe.run(document, {{resultTypes: ['violations']{rules}}})"
+        # Style sheets and media are fetched for rules that are tried out, and for videos.
+        f"axe.run(document, {{resultTypes: ['violations'], preload: false{rules}}})"
     )
     return [
         f"{one['id']}: {one['help']}: {node['html'][:200]} {node.get('failureSummary', '')[:300]}"
         for one in found["violations"]
         for node in one["nodes"][:3]
     ]
+
+
+async def wrong_in_both_themes(page: Page, name: str) -> list[str]:
+    """What `violations` tells of the page as it stands, in the light and in the dark."""
+    found = []
+    themes: tuple[Theme, ...] = ("dark", "light")
+    for theme in themes:
+        await page.emulate_media(color_scheme=theme)
+        await expect(page.locator("html.dark")).to_have_count(1 if theme == "dark" else 0)
+        found += [f"{name}, {theme}: {one}" for one in await violations(page)]
+        if folder := os.environ.get("PENSTOCK_SHOTS"):
+            await page.screenshot(path=Path(folder, f"{name}-{theme}.png"), full_page=True)
+    return found
 
 
 @pytest.fixture(scope="module")

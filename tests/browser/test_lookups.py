@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
 import pytest
 from benchmarks.photos import gtin_of, photo, photo_without_code
-from playwright.async_api import Page, expect
-from tests.browser.conftest import Theme, Visit
+from playwright.async_api import expect
+from tests.browser.conftest import Visit
 from tests.browser.house import House
-from tests.browser.test_access import violations
+from tests.browser.test_access import violations, wrong_in_both_themes
 
 CODE = gtin_of("ean13", 90210)
 GOODS = (
@@ -110,38 +109,28 @@ async def test_proposals_are_accepted_and_refused(visit: Visit, house: House, go
     assert undone["restored"] == 1
 
 
-async def shoot(page: Page, name: str) -> None:
-    folder = os.environ.get("PENSTOCK_SHOTS")
-    if folder:
-        await page.wait_for_timeout(500)
-        await page.screenshot(path=f"{folder}/{name}.png")
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1440, 390])
 async def test_pages_of_lookups_at_both_widths(
-    visit: Visit, house: House, goods: str, tmp_path: Path, theme: Theme, width: int
+    visit: Visit, house: House, goods: str, tmp_path: Path, width: int
 ) -> None:
-    page = await visit("/new?source=lookup", theme=theme, width=width)
+    page = await visit("/new?source=lookup", width=width)
     picture = tmp_path / "shelf.jpg"
     picture.write_bytes(photo(5, "ean13", "tilted", CODE).content)
     await page.get_by_label("Photos or a list").set_input_files(picture)
     await expect(page.get_by_text(", stored")).to_be_visible()
-    assert await violations(page) == []
-    await shoot(page, f"lookup-{theme}-{width}")
+    wrong = await wrong_in_both_themes(page, f"lookup-{width}")
     job = house.submit("lookup", rows=[{"SKU": "LK-2"}])
     house.wait_for(job, "done")
     await page.goto(f"/jobs/{job}?row=1")
     await expect(page.get_by_role("region", name="Searches")).to_be_visible()
-    assert await violations(page) == []
-    await shoot(page, f"candidates-{theme}-{width}")
+    wrong += await wrong_in_both_themes(page, f"candidates-{width}")
     with house.client() as client:
         made = client.post(f"/api/jobs/{goods}/enrich", json={"fields": ["description"]}).json()
     house.wait_for(made["jobId"], "done")
     await page.goto(f"/jobs/{made['jobId']}?tab=proposals")
     await expect(page.get_by_text("Chrome vanadium, 160 mm")).to_be_visible()
-    assert await violations(page) == []
-    await shoot(page, f"proposals-{theme}-{width}")
+    wrong += await wrong_in_both_themes(page, f"proposals-{width}")
+    assert wrong == []
     with house.client() as client:
         path = f"/api/jobs/{made['jobId']}/items"
         found = client.get(path, params={"code": "ENRICHMENT_PROPOSED"}).json()["items"]

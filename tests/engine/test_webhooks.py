@@ -465,7 +465,7 @@ async def test_a_slow_receiver_is_given_up(bench: Bench, receiver: Receiver) -> 
     [delivery] = await deliveries(bench.runtime, made.id)
     [tried] = from_json(delivery["attempts"])
     assert tried["error"]["code"] == "FETCH_TIMEOUT"
-    assert 1900 <= tried["ms"] <= 10_000
+    assert 4900 <= tried["ms"] <= 40_000
     receiver.lets_go.set()
 
 
