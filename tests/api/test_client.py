@@ -74,7 +74,7 @@ async def test_a_file_goes_in_and_comes_out(
         with Client(address, key) as penstock:
             looked = penstock.preview(CSV, file_name="goods.csv")
             receipt = penstock.submit(file_id=looked.file_id, name="spring")
-            job = penstock.wait(receipt.job_id, timeout=30, check=True)
+            job = penstock.wait(receipt.job_id, timeout=60, check=True)
             assert (job.name, job.state, job.counters.total) == ("spring", "done", 2)
             rows = list(penstock.items(job.id, page_size=1))
             assert [row.row_no for row in rows] == [1, 2]
@@ -85,7 +85,7 @@ async def test_a_file_goes_in_and_comes_out(
             assert not list(tmp_path.glob(".*"))
             again = penstock.reprocess(job.id, statuses=["DONE"], scope="items")
             assert again.reprocessed == 2
-            assert penstock.wait(job.id, timeout=30).state == "done"
+            assert penstock.wait(job.id, timeout=60).state == "done"
 
     async with bench.worker() as worker:
         running = asyncio.create_task(worker.run())

@@ -6,8 +6,6 @@ import asyncio
 import os
 import re
 import secrets
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,6 +15,7 @@ from typing import Any
 
 import httpx2
 from tests.ports import free_port
+from tests.warm import WarmProcess, started
 
 from penstock.accounts.passwords import hash_password
 from penstock.guards.sealing import new_key
@@ -37,9 +36,9 @@ class House:
     schema: str = field(default_factory=lambda: f"t_{secrets.token_hex(6)}")
     secret_key: str = field(default_factory=new_key)
     port: int = 0
-    api: subprocess.Popen[bytes] | None = None
-    worker: subprocess.Popen[bytes] | None = None
-    sandbox: subprocess.Popen[bytes] | None = None
+    api: WarmProcess | None = None
+    worker: WarmProcess | None = None
+    sandbox: WarmProcess | None = None
     sandbox_url: str = ""
     keys: dict[str, str] = field(default_factory=dict)
 
@@ -111,12 +110,12 @@ class House:
             f"{count} workers",
         )
 
-    def kill(self, process: subprocess.Popen[bytes] | None) -> None:
+    def kill(self, process: WarmProcess | None) -> None:
         assert process is not None
         process.kill()
         process.wait()
 
-    def _run(self, *command: str) -> subprocess.Popen[bytes]:
+    def _run(self, *command: str) -> WarmProcess:
         kept = {k: v for k, v in os.environ.items() if not k.startswith("PENSTOCK_")}
         told = {
             "PENSTOCK_DATABASE_URL": self.owner_dsn,
@@ -141,10 +140,7 @@ class House:
             "PYTHONPATH": os.pathsep.join([str(_ROOT / "src"), str(_ROOT)]),
         }
         with (self.folder / f"{command[0]}.log").open("ab") as out:
-            return subprocess.Popen(
-                [sys.executable, "-m", "penstock", *command],
-                stdout=out, stderr=out, env={**kept, **told},
-            )  # fmt: skip
+            return started("penstock.cli", *command, env={**kept, **told}, cwd=_ROOT, log=out)
 
     def _wait(self, condition: Any, what: str, timeout: float = 90) -> None:
         deadline = time.monotonic() + timeout

@@ -74,7 +74,7 @@ async def test_held_prices_are_accepted_and_links_shown(visit: Visit, house: Hou
             found = client.get("/api/products", params={"source": "qone", "sku": "QP-1"}).json()
         return bool(found["items"][0]["price"]["amount"] == "1000.00")
 
-    await until(is_written, "the accepted price", timeout=30)
+    await until(is_written, "the accepted price", timeout=60)
 
 
 async def links_are_reviewed(page: Page, job_id: str) -> None:

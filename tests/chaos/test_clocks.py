@@ -59,6 +59,6 @@ class TestServer(OwnServer):
         victim.kill()
         jumped = await ordeal.value("SELECT clock_timestamp()") - before
         assert abs(jumped.total_seconds()) > HOUR / 2
-        jobs = await ordeal.ended(job_id, behind, timeout=40)
+        jobs = await ordeal.ended(job_id, behind, timeout=60)
         assert [(job["state"], job["done"]) for job in jobs] == [("done", 3000), ("done", 200)]
         await ordeal.is_clean(reclaim_seconds=2 * HOUR)

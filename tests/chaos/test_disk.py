@@ -149,7 +149,7 @@ class OwnServer:
         async def said() -> bool:
             return any(word in hand.said() for hand in crew.hands for word in words)
 
-        await until(said, f"a worker to say one of {words}", timeout=30)
+        await until(said, f"a worker to say one of {words}", timeout=60)
 
     async def _goes_on(self, ordeal: Ordeal, crew: Crew, job_id: object, rows: int) -> None:
         (job,) = await ordeal.ended(job_id, timeout=60)  # type: ignore[arg-type]
@@ -210,6 +210,6 @@ class TestTablesAndLog(OwnServer):
         async def told() -> bool:
             return any("The server has no space left" in line for line in self.told)
 
-        await until(told, "the supervisor to say what is wrong", timeout=40)
+        await until(told, "the supervisor to say what is wrong", timeout=60)
         disk.free()
         await self._goes_on(ordeal, crew, job_id, rows)

@@ -36,7 +36,7 @@ def failing_syncs(server: EmbeddedPostgres, log: Path, after: int) -> Iterator[P
         yield log
     finally:
         tracer.terminate()
-        tracer.wait(timeout=10)
+        tracer.wait(timeout=60)
 
 
 class TestFailingDisk(OwnServer):

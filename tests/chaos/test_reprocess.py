@@ -46,7 +46,7 @@ async def test_killed_between_chunks_and_jobs_it_repeats_and_loses_nothing(
         )
     assert counted.count == 21
     for point in ("before_commit:kill:2", "after_commit:kill:2", "before_commit:kill:9"):
-        await crew.start(f"bulk_{point}").dies(timeout=40)
+        await crew.start(f"bulk_{point}").dies(timeout=60)
     crew.start()
 
     async def done() -> bool:

@@ -128,7 +128,7 @@ async def check_whole(siege: Siege, shops: Sandbox) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("imports", "orgs", "most", "minutes"),
     [
-        (20, 5, 12, 8),
+        (9, 3, 10, 8),
         pytest.param(100, 50, 100, 30, marks=LONG, id="hundred"),
         pytest.param(1000, 50, 100, 110, marks=LONG, id="thousand"),
     ],

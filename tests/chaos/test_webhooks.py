@@ -33,7 +33,7 @@ async def all_delivered(ordeal: Ordeal, endpoint_id: UUID, count: int) -> None:
         states = [row["state"] for row in await deliveries(ordeal.runtime, endpoint_id)]
         return states.count("delivered") == count
 
-    await until(done, f"{count} deliveries", timeout=40)
+    await until(done, f"{count} deliveries", timeout=60)
 
 
 async def test_a_worker_killed_in_the_middle_of_a_delivery(
@@ -48,7 +48,7 @@ async def test_a_worker_killed_in_the_middle_of_a_delivery(
     async def arrived() -> bool:
         return bool(receiver.got)
 
-    await until(arrived, "the request to arrive", timeout=30)
+    await until(arrived, "the request to arrive", timeout=60)
     victim.kill()
     receiver.lets_go.set()
     crew.start()
@@ -72,7 +72,7 @@ async def test_each_event_becomes_one_delivery_whoever_dies(
     jobs = [await ordeal.send(1) for _ in range(5)]
     count = 1 if place.startswith("outbox") else 2
     victim = crew.start(f"{place}:kill:{count}")
-    assert await victim.dies(timeout=40) == -signal.SIGKILL
+    assert await victim.dies(timeout=60) == -signal.SIGKILL
     crew.start()
     await all_delivered(ordeal, made.id, 10)
     await ordeal.ended(*jobs)
@@ -97,7 +97,7 @@ async def test_kills_and_a_bad_receiver_at_once(
         place = chance.choice(["follow_before_commit", "follow_after_commit", "before_commit"])
         victim = crew.start(f"{place}:kill:{1 + turn % 2}")
         await all_due(ordeal.runtime)
-        assert await victim.dies(timeout=40) == -signal.SIGKILL
+        assert await victim.dies(timeout=60) == -signal.SIGKILL
     crew.start()
     await ordeal.ended(*jobs)
 

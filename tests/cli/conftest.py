@@ -123,7 +123,7 @@ def serving(data_dir: Path, **env: str) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)
 
 
 def answers(port: int) -> bool:

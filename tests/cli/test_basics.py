@@ -70,7 +70,7 @@ def test_a_database_that_is_away_ends_with_5(lone_cli: Cli) -> None:
 
 def test_debug_shows_the_trace(lone_cli: Cli) -> None:
     done = lone_cli.start("--debug", "jobs", "list", PENSTOCK_PORT="99999")
-    _, said = done.communicate(timeout=30)
+    _, said = done.communicate(timeout=60)
     assert done.returncode == 1
     assert "Traceback" in said
 

@@ -189,7 +189,7 @@ def test_ctrl_c_cancels_the_job_and_writes_nothing(cli: Cli) -> None:
         assert running.poll() is None
         assert time.monotonic() < deadline
     running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=30)
+    _, said = running.communicate(timeout=60)
     assert running.returncode == 130, said
     assert "the job was cancelled and nothing was written" in said
     assert not list(cli.cwd.glob("*clean*"))

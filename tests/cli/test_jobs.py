@@ -151,7 +151,7 @@ async def test_watch_waits_for_the_end(
     job = await submitted(engine, items=4, failEvery=fail_every)
     watching = await begun(cli, job)
     await worked(engine, job)
-    out, err = await asyncio.to_thread(watching.communicate, timeout=20)
+    out, err = await asyncio.to_thread(watching.communicate, timeout=60)
     assert watching.returncode == code, err
     assert out.startswith("done: total 4")
 
@@ -166,7 +166,7 @@ async def test_ctrl_c_ends_watching_and_not_the_job(cli: Cli, engine: Runtime) -
     job = await submitted(engine, items=4)
     watching = await begun(cli, job)
     watching.send_signal(signal.SIGINT)
-    await asyncio.to_thread(watching.communicate, timeout=20)
+    await asyncio.to_thread(watching.communicate, timeout=60)
     assert watching.returncode == 130
     assert cli.json("jobs", "show", str(job))["state"] == "queued"
 

@@ -76,6 +76,6 @@ def test_products_are_enriched(cli: Cli, tmp_path: Path) -> None:
         assert "refused 0" in cli("proposals", "refuse", job).stdout
     finally:
         worker.terminate()
-        worker.communicate(timeout=30)
+        worker.communicate(timeout=60)
     [found] = cli.json("products", "list", "--sku", "L-1")
     assert "Long and sharp" in cli("products", "show", found["id"]).stdout

@@ -248,7 +248,7 @@ def working(cli: Cli) -> Iterator[None]:
         yield
     finally:
         worker.terminate()
-        worker.communicate(timeout=30)
+        worker.communicate(timeout=60)
 
 
 def test_held_rows_are_accepted_and_links_shown(cli: Cli) -> None:

@@ -38,7 +38,7 @@ def end(process: Process, number: int) -> str:
     """What it said; nothing that it started may be left."""
     started = family(process)
     process.send_signal(number)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=60)
     assert process.returncode == 0, out + err
     assert [one for one in started if one.is_running()] == []
     return out + err
@@ -58,8 +58,9 @@ def test_up_starts_everything_and_leaves_nothing(lone_cli: Cli, tmp_path: Path) 
         until(lambda: healthy(port))
         if start == "first":
             (tmp_path / "t.csv").write_text("sku,b\n1,2\n")
-            assert lone_cli.json("extract", tmp_path / "t.csv")["state"] == "done"
-            found = lone_cli.json("doctor", PENSTOCK_PORT=str(port))
+            ask = replace(lone_cli, cold=False)
+            assert ask.json("extract", tmp_path / "t.csv")["state"] == "done"
+            found = ask.json("doctor", PENSTOCK_PORT=str(port))
             assert {check["status"] for check in found["checks"]} == {"ok"}
         said += end(up, signal.SIGINT)
     # There is no terminal: what would be in a log is in files of their owner.
@@ -98,6 +99,7 @@ def test_the_api_runs_alone_and_ends_in_time(cli: Cli, number: int) -> None:
 
 def test_a_worker_runs_alone_and_says_goodbye(cli: Cli) -> None:
     worker = cli.start("worker", "--lanes", "basic, standard", "--pipelines", "extraction")
-    until(lambda: "1 with 5 slots" in cli("doctor").stdout)
+    ask = replace(cli, cold=False)
+    until(lambda: "1 with 5 slots" in ask("doctor").stdout)
     assert '"event": "worker is stopping"' in end(worker, signal.SIGTERM)
-    assert "none runs" in cli("doctor").stdout
+    assert "none runs" in ask("doctor").stdout

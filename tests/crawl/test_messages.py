@@ -143,7 +143,7 @@ async def test_what_was_not_done_in_time_is_delivered_again_in_order(crawler: Cr
             for number in range(1, 4)
         ]
         event = event_of(*messages)
-        answer = await asyncio.wait_for(handlers.handle(event, CRAWL, 1.5), 20)
+        answer = await asyncio.wait_for(handlers.handle(event, CRAWL, 1.5), 60)
         ids = [record["messageId"] for record in event["Records"]]
         assert answer == {"batchItemFailures": [{"itemIdentifier": one} for one in ids[1:]]}
         assert site.paths() == ["/p/1"]

@@ -66,7 +66,7 @@ class TroubleAtTheEnd:
 async def ends(task: asyncio.Task[None]) -> None:
     """Cancelled once, as at the end of a process, where nobody asks again."""
     task.cancel()
-    done, _ = await asyncio.wait({task}, timeout=10)
+    done, _ = await asyncio.wait({task}, timeout=60)
     while not task.done():
         task.cancel()
         await asyncio.sleep(0.01)
@@ -110,7 +110,7 @@ async def test_the_leader_in_the_moment_of_a_beat(
     monkeypatch.setattr(leaders, "beat", then_cancelled)
     running = asyncio.create_task(Leader(runtime, "one", []).run())
     await beaten.wait()
-    done, _ = await asyncio.wait({running}, timeout=10)
+    done, _ = await asyncio.wait({running}, timeout=60)
     if not done:
         await ends(running)
     assert done, "it leads on"

@@ -226,7 +226,7 @@ async def test_a_claim_that_finds_nothing_does_not_hide_what_a_settle_just_retur
                     "SELECT pid FROM pg_stat_activity WHERE query LIKE '%job_stages%'"
                     " OR query LIKE '%FROM jobs%')"))  # fmt: skip
 
-        await until(waits_for_the_lock, "the claim to wait for the settle", timeout=3)
+        await until(waits_for_the_lock, "the claim to wait for the settle", timeout=60)
         gate.set()
         await settling
         found = await looking

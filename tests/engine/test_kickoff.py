@@ -128,7 +128,7 @@ async def test_a_cancel_stops_what_runs_after_the_item_at_hand(
         async def idle() -> bool:
             return not worker._running
 
-        await until(idle, "the worker to notice", timeout=30)
+        await until(idle, "the worker to notice", timeout=60)
         last = starts[-1]
         worker.stop()
         await running

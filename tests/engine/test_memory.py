@@ -30,7 +30,7 @@ async def test_circles_are_looked_for(bench: Bench, monkeypatch: pytest.MonkeyPa
 
     async with bench.worker() as worker:
         running = asyncio.create_task(worker.run())
-        await until(gone, "it to be given back", timeout=20)
+        await until(gone, "it to be given back", timeout=60)
         worker.stop()
         await running
 

@@ -39,7 +39,7 @@ async def gone(pid: int) -> None:
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(descriptor, ended.set)
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await ended.wait()
     finally:
         loop.remove_reader(descriptor)

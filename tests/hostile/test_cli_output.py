@@ -81,7 +81,7 @@ def test_a_reader_that_closes_early_makes_the_command_fail(
         process, read = _piped(INTERRUPTED, env, blocking=True)
         _until_full(read, process)
         os.close(read)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=60)
         assert process.returncode == 1
         assert b"Traceback" not in err
 
@@ -97,7 +97,7 @@ def test_a_short_output_that_finds_the_pipe_closed_fails_too(
             [sys.executable, "-c", code], stdout=write, stderr=subprocess.PIPE, env=env
         )
         os.close(write)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=60)
         assert process.returncode == 1
         assert b"Exception ignored" not in err
 

@@ -74,7 +74,7 @@ async def test_an_owner_never_holds_all_slots() -> None:
             await stack.enter_async_context(slots.slot("greedy"))
         third = asyncio.create_task(stack.enter_async_context(slots.slot("greedy")))
         await asyncio.sleep(0)
-        async with asyncio.timeout(5), slots.slot("other"):
+        async with asyncio.timeout(60), slots.slot("other"):
             pass
         assert not third.done()
         third.cancel()
@@ -89,7 +89,7 @@ async def test_a_free_slot_goes_to_the_owner_that_holds_fewest() -> None:
             served.append(owner)
             await asyncio.sleep(0)
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await asyncio.gather(*(use("greedy") for _ in range(20)), use("modest"))
     assert served.index("modest") <= 2
 
@@ -103,7 +103,7 @@ async def test_a_cancelled_wait_leaves_all_slots_usable() -> None:
         # Granted by now, and cancelled before it could begin.
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
-    async with asyncio.timeout(5), slots.slot("b"):
+    async with asyncio.timeout(60), slots.slot("b"):
         pass
 
 
@@ -180,7 +180,7 @@ async def test_a_fetch_that_no_request_waits_for_is_cancelled(bench: Bench) -> N
         except ConnectionError:
             gone.set()
 
-    async with serving(drip) as server, asyncio.timeout(5):
+    async with serving(drip) as server, asyncio.timeout(60):
         url = f"http://127.0.0.1:{server.port}/{uuid4().hex}.png"
         requests = [asyncio.create_task(shown.get(1, url, "small")) for _ in range(2)]
         await asked.wait()
@@ -206,7 +206,7 @@ async def test_clients_that_leave_free_their_previews(
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     writers = []
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(60):
         async with (
             holding(runtime.preview_children, owner=-1, calls=1),
             holding(runtime.preview_children, owner=-2, calls=1),

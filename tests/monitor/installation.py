@@ -84,7 +84,7 @@ class Installation:
             return bool(found["checks"]) and found["verdict"]["level"] == "healthy"
 
         try:
-            await until(is_healthy, "the installation to be healthy", timeout=40, pause=0.1)
+            await until(is_healthy, "the installation to be healthy", timeout=60, pause=0.1)
         except AssertionError as error:
             raise AssertionError(f"{error}: {found['verdict']}") from error
 
@@ -97,7 +97,7 @@ class Installation:
             bad = found["verdict"]["level"] in ("degraded", "unhealthy")
             return bad and keys <= shown
 
-        await until(failing, f"{keys} to fail", timeout=40, pause=0.1)
+        await until(failing, f"{keys} to fail", timeout=60, pause=0.1)
         await self.told(keys, "opened")
 
     async def told(self, keys: set[str], phase: str) -> None:
@@ -106,7 +106,7 @@ class Installation:
             mailed = {key for key, one in self.mailed() if one == phase}
             return keys <= posted and keys <= mailed
 
-        await until(arrived, f"notices that {keys} {phase}", timeout=40, pause=0.1)
+        await until(arrived, f"notices that {keys} {phase}", timeout=60, pause=0.1)
 
     def posted(self) -> Iterator[tuple[str, str]]:
         for one in self.receiver.got:
@@ -129,7 +129,7 @@ class Installation:
             [row] = await self.sql("SELECT count(*) AS n FROM notifications WHERE state <> 'sent'")
             return bool(row["n"] == 0)
 
-        await until(all_sent, "all notices to be sent", timeout=40, pause=0.1)
+        await until(all_sent, "all notices to be sent", timeout=60, pause=0.1)
 
     async def decided(self) -> Counter[tuple[str, str]]:
         """Alerts and their ends as the database has them."""

@@ -107,7 +107,7 @@ async def a_worker_is_killed(here: Installation) -> set[str]:
         victim[:] = [row["pid"] for row in rows]
         return bool(victim)
 
-    await until(held, "a worker to hold the job", timeout=20)
+    await until(held, "a worker to hold the job", timeout=60)
     next(one for one in here.workers if one.process.pid == victim[0]).kill()
     await here.fails({"workers", "stalled"})
     here.add_worker()

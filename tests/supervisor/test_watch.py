@@ -30,7 +30,7 @@ class Kept:
         async def told() -> bool:
             return sum(text in line for line in self.told) >= times
 
-        await until(told, f"{text!r} to be told; it was {self.told}", timeout=40)
+        await until(told, f"{text!r} to be told; it was {self.told}", timeout=60)
 
     async def answers(self) -> int:
         """The process id of a server that answers."""
@@ -43,7 +43,7 @@ class Kept:
             await conn.close()
             return self.server.pid
 
-        return await until(answered, "PostgreSQL to answer", timeout=40) or 0
+        return await until(answered, "PostgreSQL to answer", timeout=60) or 0
 
 
 @pytest.fixture
