@@ -51,10 +51,12 @@ def key_of(client: httpx2.AsyncClient) -> str:
     return str(client.headers["authorization"].removeprefix("Bearer "))
 
 
-async def test_a_few_hundred_requests(caller: Caller, port: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("each", ["2", pytest.param("4", marks=pytest.mark.long)])
+async def test_a_few_hundred_requests(caller: Caller, port: int, tmp_path: Path, each: str) -> None:
+    """Of every operation."""
     member = await caller("default")
     made = await explored(
-        port, key_of(member), tmp_path, "--phases", "examples,fuzzing", "--max-examples", "4",
+        port, key_of(member), tmp_path, "--phases", "examples,fuzzing", "--max-examples", each,
         "--seed", "1", "--no-shrink",
     )  # fmt: skip
     assert made > 300

@@ -248,9 +248,11 @@ async def test_a_provider_that_is_down_is_probed_and_everything_completes(
     before = shops.stats.providers["shopify"].calls
     # Calls that were on their way when the fifth failed.
     assert 5 <= before <= 5 + 6 * 3
+    began = time.monotonic()
     await asyncio.sleep(down_seconds)
     probes = shops.stats.providers["shopify"].calls - before
-    assert probes <= down_seconds * 1000 / open_ms + 2
+    # A busy machine wakes up late.
+    assert probes <= (time.monotonic() - began) * 1000 / open_ms + 2
     shops.faults.plan = FaultPlan(0.0)
     await siege.ends(open_ms / 1000 * 2 + 180)
     await check_whole(siege, shops)

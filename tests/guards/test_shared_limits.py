@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 import pytest
+from tests.checker.polling import until
 from tests.fixtures import MakePrincipal
 
 from penstock.guards.call_limits import CallLimiter
@@ -201,6 +202,11 @@ async def test_one_probe_over_all_workers_then_everybody(
                 await workers.call(0, _fail)
         most = 0
         callers = [asyncio.create_task(one(number)) for number in range(24)]
+
+        async def tried() -> bool:
+            return most > 0
+
+        await until(tried, "the first to try again")
         await asyncio.sleep(1.5)
         assert most == 1
         assert not answered.is_set()
