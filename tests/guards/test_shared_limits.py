@@ -315,7 +315,7 @@ async def test_bookings_from_before_an_outage_end_with_it(
         await asyncio.sleep(0.1)
         await workers.call(1, lambda: None)
     async with db.acquire() as conn:
-        row = await conn.fetchrow("SELECT circuit, booked_until FROM provider_states")
+        [row] = await conn.fetch("SELECT circuit, booked_until FROM provider_states")
     assert (row["circuit"], row["booked_until"]) == ("closed", None)
 
 
