@@ -18,6 +18,7 @@ PYTHON = FOLDER / "bin" / "python"
 _PINNED = _HERE / "requirements.txt"
 _WANTED = _HERE / "requirements.in"
 _MADE = FOLDER / "made.json"
+_VERSION = re.compile(r"^[\w.-]+==[\w.]+", re.MULTILINE)
 
 
 def ensure_environment() -> dict[str, str]:
@@ -32,10 +33,14 @@ def ensure_environment() -> dict[str, str]:
     if failed:
         return dict.fromkeys(_packages(), failed)
     missing = {}
-    if _pip("--require-hashes", "-r", str(_PINNED)):
-        # One of them spoils it for all: take each as it comes.
+    # The list is complete. With dependencies pip would ask for the newest version of a package that
+    # another one names with extras, and then refuse it, because it is not in the list.
+    if _pip("--no-deps", "--require-hashes", "-r", str(_PINNED)):
+        # One of them spoils it for all: take each as it comes. Constraints cannot have hashes.
+        versions = FOLDER / "versions.txt"
+        versions.write_text("\n".join(_VERSION.findall(_PINNED.read_text("utf-8"))), "utf-8")
         for line in _WANTED.read_text("utf-8").split():
-            failed = _pip("-c", str(_PINNED), line)
+            failed = _pip("-c", str(versions), line)
             if failed:
                 missing[_name(line)] = failed
     made = {"pinned": pinned, "missing": missing}
