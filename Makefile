@@ -9,7 +9,7 @@ DEV := $(VENV)/.dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 # The lists are complete. With dependencies pip would ask for the newest version of a package that another
 # one names with extras, and then refuse it, because it is not in the list.
-LOCKED := --no-deps --require-hashes
+COMPLETE := --no-deps
 # No address of an index and no path of this machine gets into the lock files.
 COMPILE := $(BIN)/pip-compile --quiet --strip-extras --no-header --annotation-style line \
 	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
@@ -128,11 +128,11 @@ $(BIN)/python:
 
 $(BASE): requirements/base.txt pyproject.toml | $(BIN)/python
 	@echo "Installing Penstock …"
-	@$(PIP) install $(LOCKED) -r requirements/base.txt
+	@$(PIP) install --require-hashes -r requirements/base.txt $(COMPLETE)
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(DEV): requirements/dev.txt $(BASE)
 	@echo "Installing what the tests need …"
-	@$(PIP) install $(LOCKED) -r requirements/dev.txt
+	@$(PIP) install --require-hashes -r requirements/dev.txt $(COMPLETE)
 	@touch $@
