@@ -82,6 +82,7 @@ async def test_what_counts_as_an_error(
 
 def test_a_worker_short_of_memory_claims_half() -> None:
     figures = Figures(memory_bytes=100)
+    figures.rss = 10
     assert figures.claim_factor("p", "s") == 1.0
     figures.rss = 81
     assert figures.claim_factor("p", "s") == 0.5

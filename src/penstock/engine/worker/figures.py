@@ -86,7 +86,7 @@ class Figures:
         self._began = self._wall = time.monotonic()
         self._cpu = time.process_time()
         self.cpu_share = 0.0
-        self.rss = 0
+        self.rss = self._process.memory_info().rss
         self._stages: dict[tuple[str, str], StageFigures] = {}
         self._ingest = IngestFigures()
         self._items, self._claims, self._rows = Rate(), Rate(), Rate()
