@@ -152,7 +152,8 @@ class Bench:
     async def items(self, job_id: UUID, where: str = "true") -> list[Any]:
         async with self.runtime.db.acquire() as conn:
             return await conn.fetch(
-                f"SELECT * FROM job_items WHERE job_id = $1 AND {where} ORDER BY row_no", job_id
+                f"SELECT * FROM job_items WHERE job_id = rows_of($1) AND {where} ORDER BY row_no",
+                job_id,
             )
 
     async def work(self, *job_ids: UUID, turns: int = 10_000) -> None:

@@ -24,7 +24,7 @@ by any number of workers. So the rows per second of more cores are estimated as 
 reading and summing up + the rest of the processor time ÷ cores): an estimate, not a measurement.
 
 A week later the supplier sends the list again: 90 % of its rows are as they were, 9 % have another
-price, 1 % are new."""
+price, 1 % are new. The same file again is a check, submitted twice."""
 _PATIENCE_S = 600.0
 _LARGER = (4, 8)
 
@@ -46,14 +46,14 @@ class Course:
         return rows / (alone + shared / cores)
 
 
-async def course(bench: Bench, path: Path, workers: int) -> Course:
+async def course(bench: Bench, path: Path, workers: int, intent: str = "merge") -> Course:
     async with bench.workers(workers) as processes:
         await bench.lab.checkpoint()
         pids = [one.pid for one in processes]
         server, used = bench.lab.server_cpu(), _used(pids)
         read = ended = 0.0
         async with timed() as clock, asyncio.timeout(_PATIENCE_S):
-            job_id = await submit_file(bench, path, {"intent": "merge"})
+            job_id = await submit_file(bench, path, {"intent": intent})
             while True:
                 async with bench.db.acquire() as conn:
                     job = await conn.fetchrow(
@@ -89,12 +89,17 @@ async def run(lab: Lab, scale: Scale) -> Sequence[Line]:
     one: list[Course] = []
     two: list[Course] = []
     again: list[float] = []
+    checked: list[float] = []
+    same: list[float] = []
     for _ in range(scale.of(scale.repetitions, 1)):
         async with lab.bench(**BOUNDS) as bench:
             one.append(await course(bench, path, 1))
         async with lab.bench(**BOUNDS) as bench:
             two.append(await course(bench, path, 2))
             again.append(rows / (await course(bench, later, 2)).seconds)
+        async with lab.bench(**BOUNDS) as bench:
+            checked.append(rows / (await course(bench, path, 2, "check")).seconds)
+            same.append(rows / (await course(bench, path, 2, "check")).seconds)
     first = [rows / each.seconds for each in two]
     server = [1e6 * each.server / rows for each in two]
     workers = [1e6 * each.workers / rows for each in two]
@@ -107,6 +112,7 @@ async def run(lab: Lab, scale: Scale) -> Sequence[Line]:
         reported("seconds of summing up", "s", [each.ending for each in two]),
         *(_estimate(two, rows, cores) for cores in _LARGER),
         share_of("the list a week later", "rows/s", again, first, 2, "first import"),
+        share_of("the same file again", "rows/s", same, checked, 10, "first check"),
     ]
 
 

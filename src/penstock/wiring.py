@@ -28,7 +28,7 @@ from penstock.engine.effects import EffectRegistry
 from penstock.engine.failpoints import FAILPOINT, Failpoints
 from penstock.engine.lane_limit import LaneLimit
 from penstock.engine.queue_depth import QueueDepthCache
-from penstock.engine.result_cache import CacheRetention, SharedKeys
+from penstock.engine.result_cache import CacheRetention, SharedRows
 from penstock.engine.runtime import Runtime, ShopCalls
 from penstock.engine.services.clock_watch import ClockWatch
 from penstock.engine.services.queue_watch import QueueWatch
@@ -395,7 +395,7 @@ def background_services(runtime: Runtime) -> Sequence[Service]:
         Scheduler(runtime),
         Retention(runtime),
         CacheRetention(runtime),
-        SharedKeys(runtime),
+        SharedRows(runtime),
         Outbox(runtime),
         WebhookKeeper(runtime),
         Monitor(runtime),

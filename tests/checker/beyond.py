@@ -40,8 +40,9 @@ async def errors_are_counted(case: Case) -> list[str]:
     return await found(case, "errors are counted wrong", """
         SELECT coalesce(i.job_id, e.job_id) AS job_id, coalesce(i.code, e.code) AS code,
                i.items, e.count
-        FROM (SELECT job_id, error ->> 'code' AS code, count(*) AS items FROM job_items
-              WHERE status IN ('ERROR', 'NOT_FOUND', 'SKIPPED') AND error IS NOT NULL
+        FROM (SELECT j.id AS job_id, i.error ->> 'code' AS code, count(*) AS items
+              FROM jobs j JOIN job_items i ON i.job_id = rows_of(j.id)
+              WHERE i.status IN ('ERROR', 'NOT_FOUND', 'SKIPPED') AND i.error IS NOT NULL
               GROUP BY 1, 2) AS i
         FULL JOIN (SELECT * FROM job_errors WHERE count <> 0) AS e
             ON e.job_id = i.job_id AND e.code = i.code

@@ -27,7 +27,7 @@ _COUNTERS_AND_ITEMS = """
                  count(*) FILTER (WHERE i.status = 'ERROR'),
                  count(*) FILTER (WHERE i.status = 'NOT_FOUND'),
                  count(*) FILTER (WHERE i.status = 'SKIPPED')]::integer[] AS items
-    FROM jobs j LEFT JOIN job_items i ON i.job_id = j.id
+    FROM jobs j LEFT JOIN job_items i ON i.job_id = rows_of(j.id)
     -- Rows that are read but not items yet.
     CROSS JOIN LATERAL (SELECT sum(rows) AS rows FROM job_ranges WHERE job_id = j.id) AS r
     WHERE {which} GROUP BY j.id

@@ -50,7 +50,7 @@ async def _ended_well(case: Case, job_id: UUID) -> bool:
 
 async def _inputs_differ(case: Case, job_id: UUID, inputs: Sequence[Any]) -> list[str]:
     rows = await case.conn.fetch(
-        "SELECT input FROM job_items WHERE job_id = $1 AND parent_row IS NULL", job_id
+        "SELECT input FROM job_items WHERE job_id = rows_of($1) AND parent_row IS NULL", job_id
     )
     have = Counter(_canonical(orjson.loads(row["input"])) for row in rows)
     want = Counter(_canonical(value) for value in inputs)
@@ -72,7 +72,8 @@ async def rows_are_items(case: Case) -> list[str]:
         if sent.rows is None or not case.drained or not await _ended_well(case, job_id):
             continue
         items = await case.conn.fetchval(
-            "SELECT count(*) FROM job_items WHERE job_id = $1 AND parent_row IS NULL", job_id
+            "SELECT count(*) FROM job_items WHERE job_id = rows_of($1) AND parent_row IS NULL",
+            job_id,
         )
         if items != sent.rows:
             wrong.append(f"job {job_id}: {sent.rows} rows were sent, {items} are items")

@@ -13,7 +13,7 @@ from tests.fixtures import Bench, MakePrincipal
 
 from penstock.app.rows import fix
 from penstock.app.undo import undo
-from penstock.engine.result_cache import CacheRetention, SharedKeys
+from penstock.engine.result_cache import CacheRetention, SharedRows
 from penstock.store.catalog import profiles
 from penstock.store.database import from_json
 
@@ -131,14 +131,14 @@ async def test_all_results_are_copied_while_the_catalog_is_the_same(bench: Bench
     """No row is matched again; the names of rows are shared until they are copied."""
     first = await run_file(bench, FILE, **CONFIG)
     second = await run_file(bench, FILE, **CONFIG)
-    assert (second["keys_from"], await keys(bench, second["id"])) == (first["id"], [])
-    assert await SharedKeys(bench.runtime).run_once() == 1
+    assert (second["shared_from"], await keys(bench, second["id"])) == (first["id"], [])
+    assert await SharedRows(bench.runtime, seconds=0).run_once() == 1
     assert await keys(bench, second["id"]) == await keys(bench, first["id"]) != []
-    assert await SharedKeys(bench.runtime).run_once() == 0
+    assert await SharedRows(bench.runtime, seconds=0).run_once() == 0
     # Another catalog: rows are matched with it.
     await run_file(bench, b"sku,title,price\nA0001,Thing 1,1.50\n", intent="merge", **CONFIG)
     third = await run_file(bench, FILE, **CONFIG)
-    assert (third["cached_from"], third["keys_from"]) == (second["id"], None)
+    assert (third["cached_from"], third["shared_from"]) == (second["id"], None)
     assert third["summary"]["new"] == second["summary"]["new"] - 1
     undone = await run_file(bench, FILE, intent="merge", **CONFIG)
     async with bench.runtime.db.acquire() as conn:
@@ -149,7 +149,7 @@ async def test_all_results_are_copied_while_the_catalog_is_the_same(bench: Bench
     assert matched["summary"]["unchanged"] == 2500
     async with bench.runtime.db.acquire() as conn:
         await conn.execute("UPDATE products SET updated_at = now() - interval '1 hour'")
-    assert (await run_file(bench, FILE, **CONFIG))["keys_from"] == matched["id"]
+    assert (await run_file(bench, FILE, **CONFIG))["shared_from"] == matched["id"]
     found = await undo(bench.runtime, bench.runtime.db.transaction, undone["id"], 60)
     assert found["deleted"] == 2499
     assert (await run_file(bench, FILE, **CONFIG))["summary"]["new"] == 2499
@@ -168,4 +168,4 @@ async def test_a_job_that_runs_again_has_names_of_its_own(bench: Bench, changed:
     assert await keys(bench, other["id"]) == before
     assert (1, "sku:a0002", 0) in await keys(bench, one["id"])
     again = await ended(bench, one["id"])
-    assert (again["keys_from"], (await ended(bench, second["id"]))["keys_from"]) == (None, None)
+    assert (again["shared_from"], (await ended(bench, second["id"]))["shared_from"]) == (None, None)

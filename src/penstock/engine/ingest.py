@@ -26,7 +26,7 @@ from penstock.store.jobs import ingest as stored
 from penstock.store.jobs import jobs, ranges, result_cache, slices
 from penstock.store.jobs.result_cache import WHOLE, Source
 
-# Rows that are copied with all their results.
+# Rows of another user that are copied with all their results; one's own are shared.
 _COPIED_WHOLE = 20_000
 _MIN_RANGE_ROWS, _MAX_RANGE_ROWS = 1000, 2500
 _MAX_WARNINGS = 20
@@ -86,7 +86,7 @@ class Ingest:
                         return await self._end_copied(job, found.source, ctx)
                     if cursor is not None and self._must_rest(must_yield):
                         return await self._yield()
-                await self._own_keys(cursor)
+                await self._own_rows(cursor)
             async with aclosing(pipeline.rows(job, ctx, cursor)) as batches:
                 async for batch in batches:
                     cursor = batch.cursor
@@ -131,12 +131,12 @@ class Ingest:
         if cursor is not None and cursor["recalled"] != str(source.job_id):
             return cursor, False
         if not whole:
-            await self._own_keys(cursor)
+            await self._own_rows(cursor)
         # Once rows were copied without their results, the job is matched and summed up as usual.
         whole = whole and (cursor is None or cursor.get(WHOLE, False))
         done = cursor["rows"] if cursor else 0
         while done < source.total:
-            last = min(done + (_COPIED_WHOLE if whole else self._range_rows(source)), source.total)
+            last = min(done + self._copied_at_once(source, whole), source.total)
             # The columns are known only with the last row.
             known = {name: one for name, one in source.cursor.items()
                      if name != "columns" or last == source.total}  # fmt: skip
@@ -151,8 +151,13 @@ class Ingest:
                 return cursor, False
         return cursor, True
 
-    def _range_rows(self, source: Source) -> int:
-        """How many rows are copied as one range."""
+    def _shares(self, source: Source) -> bool:
+        """Row-level security may hide rows of another user."""
+        return source.user_id == self._row.user_id
+
+    def _copied_at_once(self, source: Source, whole: bool) -> int:
+        if whole:
+            return source.total if self._shares(source) else _COPIED_WHOLE
         settings = self._runtime.settings
         fitting = int(settings.ingest_max_batch_bytes / max(source.row_bytes, 1.0))
         return max(1, min(_MAX_RANGE_ROWS, settings.ingest_max_rows, fitting))
@@ -168,14 +173,11 @@ class Ingest:
                 return
             if not await result_cache.is_unchanged(conn, source.job_id):
                 raise _Changed
-            if there[WHOLE]:
-                move, row_bytes = await result_cache.copy_results(
-                    conn, source.job_id, self._row, after, last
-                )
+            if there[WHOLE] and self._shares(source):
+                move, row_bytes = await result_cache.share_rows(conn, source.job_id, self._row.id)
             else:
-                move, row_bytes = await result_cache.copy_as_range(
-                    conn, source.job_id, self._row, after, last
-                )
+                copy = result_cache.copy_results if there[WHOLE] else result_cache.copy_as_range
+                move, row_bytes = await copy(conn, source.job_id, self._row, after, last)
             await stored.save_move(
                 conn, self._row.id, move, row_bytes=row_bytes, cursor=there,
                 bytes_read=size * last // source.total, bytes_total=size, header=source.header,
@@ -189,14 +191,14 @@ class Ingest:
         learned = await self._pipeline.after_ingest(job, source.cursor, ctx)
         await self._end(learned, self._waiting_rows(job, source.cursor, learned), source)
 
-    async def _own_keys(self, cursor: Any) -> None:
-        """Copy the names of rows that were copied whole: the other rows are compared with them."""
+    async def _own_rows(self, cursor: Any) -> None:
+        """Copy rows that are shared: the others are compared with them."""
         if cursor is None or not cursor.get(WHOLE):
             return
         async with self._runtime.db.transaction() as conn:
             if not await slices.hold(conn, [self._lease.id]):
                 raise LeaseLost
-            await result_cache.own_keys(conn, self._row.id)
+            await result_cache.own_rows(conn, self._row.id)
 
     async def _store(self, batch: RowBatch) -> None:
         inputs = [to_json(row.input) for row in batch.rows]

@@ -94,20 +94,25 @@ class CacheRetention:
         return dropped
 
 
-class SharedKeys:
-    """Gives jobs whose results were copied their own copy of the names of rows."""
+class SharedRows:
+    """Gives jobs that share the rows of another their own. Not at once: what the user does next
+    should not have to wait for it."""
 
-    name = "names of copied rows"
+    name = "shared rows"
     every_ms = 5_000
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, seconds: float = 30.0, chunk: int = 5_000) -> None:
         self._runtime = runtime
+        self._seconds = seconds
+        self._chunk = chunk
 
     async def run_once(self) -> int:
-        """Answers the number of jobs. Each has its own transaction."""
+        """Answers the number of jobs. Each chunk is its own transaction."""
         async with self._runtime.db.acquire() as conn:
-            sharing = await result_cache.next_sharing(conn, 100)
+            sharing = await result_cache.next_sharing(conn, 100, self._seconds)
         for job_id in sharing:
-            async with self._runtime.db.transaction() as conn:
-                await result_cache.own_keys(conn, job_id)
+            more = True
+            while more:
+                async with self._runtime.db.transaction() as conn:
+                    more = await result_cache.own_some(conn, job_id, self._chunk)
         return len(sharing)

@@ -116,9 +116,9 @@ CREATE TABLE jobs (
     traceparent   text,
     -- The job whose results of the first stage this one began with.
     cached_from   uuid,
-    -- All results were copied from a job, which has the names of the rows (`job_keys`) until they are
-    -- copied too.
-    keys_from     uuid,
+    -- Every row ended as it did in another job, which has them (`job_items`, `job_keys`) until they are
+    -- copied.
+    shared_from   uuid,
     ingest_done   boolean NOT NULL DEFAULT false,
     ingest_cursor jsonb,
     bytes_read    bigint NOT NULL DEFAULT 0,
@@ -316,6 +316,10 @@ CREATE UNIQUE INDEX items_key ON job_items (job_id, key) WHERE key IS NOT NULL;
 -- Failures of a group, in order: a pipeline may stop a group after some.
 CREATE INDEX items_failed_in_group ON job_items (job_id, group_key, row_no)
     WHERE status = 'ERROR' AND group_key IS NOT NULL;
+
+-- The job that has the items of a job: itself, or one that it shares them with.
+CREATE FUNCTION rows_of(job uuid) RETURNS uuid LANGUAGE sql STABLE PARALLEL SAFE COST 1
+    RETURN coalesce((SELECT shared_from FROM jobs WHERE id = job), job);
 
 -- Rows that were read but are not items yet, some thousand together. The first stage runs over a whole
 -- range, and its rows become items in the state in which it leaves them. A job counts them as pending.
@@ -816,7 +820,7 @@ CREATE TABLE job_keys (
 );
 
 CREATE INDEX job_keys_found ON job_keys (job_id, key, row_no);
-CREATE INDEX jobs_keys_from ON jobs (keys_from) WHERE keys_from IS NOT NULL;
+CREATE INDEX jobs_shared_from ON jobs (shared_from) WHERE shared_from IS NOT NULL;
 
 -- Results that can be used again: the job that made them from the same bytes with the same key.
 CREATE TABLE result_cache (

@@ -11,7 +11,7 @@ from penstock.model.products import LinkCandidate, ProductName
 from penstock.store.catalog.product_links import decided_with
 from penstock.store.database import Connection
 from penstock.store.jobs.edits import StoredEdit
-from penstock.store.jobs.result_cache import own_keys
+from penstock.store.jobs.result_cache import own_rows
 from penstock.store.queries import load
 
 _sql = load("products")
@@ -23,7 +23,7 @@ async def rows_beside(
     conn: Connection, job_id: UUID, row_no: int, names: Sequence[str], most: int
 ) -> set[int]:
     """Rows that share a name with this row or with ``names``, at most ``most`` of each."""
-    await own_keys(conn, job_id)
+    await own_rows(conn, job_id)
     own = [row["key"] for row in await conn.fetch(_sql.names_of_row, job_id, row_no)]
     keys = list(dict.fromkeys([*own, *names]))
     rows = await conn.fetch(_sql.rows_by_key, job_id, keys, most) if keys else []

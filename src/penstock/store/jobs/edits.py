@@ -11,6 +11,7 @@ from uuid import UUID
 from penstock.model.rows.edits import Change, EditedRow, RowFilter
 from penstock.store.database import Connection, Json, from_json, to_json
 from penstock.store.jobs.job_rows import JobDetails
+from penstock.store.jobs.result_cache import own_rows
 from penstock.store.queries import load
 
 _sql = load("edits")
@@ -79,6 +80,7 @@ def _conditions(wanted: RowFilter, cell: str | None) -> tuple[Any, ...]:
 
 async def set_inputs(conn: Connection, job_id: UUID, inputs: Mapping[int, Json]) -> None:
     shown = [to_json(one) for one in inputs.values()]
+    await own_rows(conn, job_id)
     await conn.execute(_sql.set_inputs, job_id, list(inputs), shown)
 
 

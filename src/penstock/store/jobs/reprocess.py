@@ -14,7 +14,7 @@ from penstock.store.database import Connection, Json, from_json, to_json
 from penstock.store.jobs import ranges
 from penstock.store.jobs.job_rows import JobDetails
 from penstock.store.jobs.jobs import NewStage
-from penstock.store.jobs.result_cache import own_keys
+from penstock.store.jobs.result_cache import own_rows
 from penstock.store.queries import load
 
 _sql = load("reprocess")
@@ -110,6 +110,7 @@ async def window(
     asked_at: datetime,
 ) -> Window:
     """The next ended items after a row, of which the selection matches most."""
+    await own_rows(conn, job_id)
     if selection.rows:
         named = [row for row in selection.rows if row > after_row][:most]
         found = await conn.fetch(_sql.named_window, job_id, named, asked_at)
@@ -158,7 +159,7 @@ async def begin_again(
 ) -> int | None:
     """Start a new generation of a locked job, of which ``reopened`` items run again; answers it.
     The job cannot complete until ``holder`` calls `end_reopening`, with up to ``most`` items."""
-    await own_keys(conn, job_id)
+    await own_rows(conn, job_id)
     if ended:
         generation = await conn.fetchval(_sql.requeue_job, job_id, holder, most, reopened)
         await conn.execute(_sql.renew_stages, job_id)
@@ -192,6 +193,7 @@ async def input_of(conn: Connection, job_id: UUID, row_no: int) -> Json:
 
 
 async def lock_item(conn: Connection, job_id: UUID, row_no: int) -> LockedItem | None:
+    await own_rows(conn, job_id)
     row = await conn.fetchrow(_sql.lock_item, job_id, row_no)
     return None if row is None else LockedItem(**row)
 

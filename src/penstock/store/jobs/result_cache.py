@@ -29,6 +29,7 @@ class Source:
     """A job of the same file whose rows or results can be reused, with its cursor and context."""
 
     job_id: UUID
+    user_id: int
     config: Mapping[str, Any]
     started_at: datetime
     header: list[str]
@@ -49,7 +50,7 @@ async def find(conn: Connection, org_id: int, sha256: str, key: str, hours: floa
     if row is None:
         return None
     return Source(
-        row["id"], from_json(row["config"]), row["started_at"],
+        row["id"], row["user_id"], from_json(row["config"]), row["started_at"],
         from_json(row["header"]), from_json(row["ingest_cursor"]), from_json(row["context"]),
         row["total"], row["row_bytes"],
     )  # fmt: skip
@@ -69,34 +70,68 @@ async def copy_as_range(
     return move, copied["bytes"] / copied["rows"]
 
 
+async def share_rows(conn: Connection, source: UUID, job_id: UUID) -> tuple[JobMove, float]:
+    """The job has all rows of the other one, of the same user, which `is_unchanged` has locked,
+    until `own_rows`; answers as `copy_as_range` does."""
+    shared = await conn.fetchrow(_sql.share_rows, job_id, source)
+    assert shared is not None
+    move = JobMove()
+    for name, rows in shared.items():
+        move.count(name, rows)
+    codes = await conn.fetch(_sql.error_codes, source)
+    move.errors.update({row["code"]: row["count"] for row in codes})
+    return move, await _row_bytes(conn, source)
+
+
 async def copy_results(
     conn: Connection, source: UUID, job: ClaimedJob, after: int, last: int
 ) -> tuple[JobMove, float]:
     """Copy rows of the other job, which `is_unchanged` has locked, with all their results; answers
-    as `copy_as_range` does. If possible, the names of the rows stay shared until `own_keys`."""
-    if after == 0:
-        await conn.execute(_sql.share_keys, job.id, source)
-    copied = await conn.execute(_sql.copy_results, job.id, source, job.user_id, after, last)
-    await conn.execute(_sql.copy_unshared_keys, job.id, source, after, last)
+    as `copy_as_range` does."""
+    rows = await _copy(conn, source, job.id, job.user_id, after, last)
     problems = await conn.fetch(_sql.count_problems, source, after, last)
-    row_bytes = await conn.fetchval(_sql.row_bytes, source)
     move = JobMove()
-    rows = int(copied.removeprefix("INSERT 0 "))
     move.count("total", rows)
     move.count("done", rows - sum(row["rows"] for row in problems))
     _count(move, problems)
-    return move, float(row_bytes or 0)
+    return move, await _row_bytes(conn, source)
 
 
-async def own_keys(conn: Connection, job_id: UUID) -> None:
-    """Copy names of rows that a job shares with others, before it changes or loses its own."""
+async def own_rows(conn: Connection, job_id: UUID) -> None:
+    """Copy rows that a job shares with others, before it changes or loses its own."""
     for row in await conn.fetch(_sql.lock_sharing, job_id):
-        await conn.execute(_sql.copy_keys, row["id"], row["keys_from"], 0, row["total"])
-        await conn.execute(_sql.stop_sharing, row["id"])
+        await _own(conn, row, row["total"])
 
 
-async def next_sharing(conn: Connection, most: int) -> list[UUID]:
-    return [row["id"] for row in await conn.fetch(_sql.next_sharing, most)]
+async def own_some(conn: Connection, job_id: UUID, most: int) -> bool:
+    """Copy some of the rows that an ended job shares; answers whether there are more."""
+    row = await conn.fetchrow(_sql.lock_own_sharing, job_id)
+    return row is not None and await _own(conn, row, most)
+
+
+async def _own(conn: Connection, job: Any, most: int) -> bool:
+    after = await conn.fetchval(_sql.last_copied, job["id"])
+    last = min(after + most, job["total"])
+    await _copy(conn, job["shared_from"], job["id"], job["user_id"], after, last)
+    if last == job["total"]:
+        await conn.execute(_sql.stop_sharing, job["id"])
+    return bool(last < job["total"])
+
+
+async def _copy(
+    conn: Connection, source: UUID, job_id: UUID, user_id: int, after: int, last: int
+) -> int:
+    copied = await conn.execute(_sql.copy_results, job_id, source, user_id, after, last)
+    await conn.execute(_sql.copy_keys, job_id, source, after, last)
+    return int(copied.removeprefix("INSERT 0 "))
+
+
+async def _row_bytes(conn: Connection, source: UUID) -> float:
+    return float(await conn.fetchval(_sql.row_bytes, source) or 0)
+
+
+async def next_sharing(conn: Connection, most: int, seconds: float) -> list[UUID]:
+    return [row["id"] for row in await conn.fetch(_sql.next_sharing, most, seconds)]
 
 
 async def copied_summary(conn: Connection, job_id: UUID) -> Mapping[str, Any] | None:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from penstock.model.retention.policy import RetentionOverrides
 from penstock.store.database import Connection
-from penstock.store.jobs.result_cache import own_keys
+from penstock.store.jobs.result_cache import own_rows
 from penstock.store.queries import load
 
 _sql = load("retention")
@@ -98,7 +98,7 @@ async def drop_items(
     conn: Connection, org_id: int, job_id: UUID, lock: JobLock, after: int, last: int
 ) -> int:
     """Delete a range of rows and their names. Return how many rows were deleted."""
-    await own_keys(conn, job_id)
+    await own_rows(conn, job_id)
     await conn.execute(_sql.mark_pruned, job_id)
     gone: Any = await conn.fetchrow(_sql.drop_items, job_id, after, last)
     await conn.execute(_sql.drop_keys, job_id, after, last)

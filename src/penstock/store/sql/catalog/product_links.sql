@@ -86,7 +86,7 @@ FROM (
     SELECT row_no, normalized->'match'->'links' AS links, (normalized->'match'->>'productId')::uuid AS matched,
            normalized->'product'->>'source' AS source, normalized->'product'->>'sourceId' AS source_id
     FROM job_items
-    WHERE job_id = $1 AND row_no > $2 AND row_no <= $3 AND strpos(result::text, '"links"') > 0
+    WHERE job_id = rows_of($1) AND row_no > $2 AND row_no <= $3 AND strpos(result::text, '"links"') > 0
       AND json_typeof(normalized->'match'->'links') = 'array' OFFSET 0
 ) AS r
 CROSS JOIN LATERAL json_to_recordset(r.links) AS l (source text, "sourceId" text, by text)

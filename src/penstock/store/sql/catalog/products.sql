@@ -185,7 +185,7 @@ SELECT k.key, r.row_no FROM unnest($2::text[]) AS k (key) CROSS JOIN LATERAL (
 -- name: row_documents
 -- What earlier stages made of some rows, but of those that failed.
 SELECT row_no, normalized FROM job_items
-WHERE job_id = $1 AND row_no = ANY ($2::integer[]) AND normalized IS NOT NULL AND status <> 'ERROR'
+WHERE job_id = rows_of($1) AND row_no = ANY ($2::integer[]) AND normalized IS NOT NULL AND status <> 'ERROR'
 
 -- name: tally_states
 -- How the rows of a range came out, but for those that failed.
@@ -197,7 +197,7 @@ FROM (SELECT CASE WHEN right(result::text, 15) = ',"match":"new"}' THEN 'new'
                   ELSE result->>'match' END AS state,
              CASE WHEN strpos(result::text, '"links"') > 0 THEN result->>'links' END AS links
       FROM job_items
-      WHERE job_id = $1 AND row_no > $2 AND row_no <= $3 AND status <> 'ERROR'
+      WHERE job_id = rows_of($1) AND row_no > $2 AND row_no <= $3 AND status <> 'ERROR'
       OFFSET 0) AS r
 WHERE state IS NOT NULL GROUP BY 1
 
@@ -213,7 +213,7 @@ CROSS JOIN LATERAL jsonb_array_elements(CASE
         i.problems, '$[*] ? (@.severity == "error")'), false)
     THEN coalesce(i.problems, '[]') || jsonb_build_array(i.error || '{"severity": "error"}')
     WHEN jsonb_typeof(i.problems) = 'array' THEN i.problems END) AS p
-WHERE i.job_id = $1 AND i.row_no > $2 AND i.row_no <= $3
+WHERE i.job_id = rows_of($1) AND i.row_no > $2 AND i.row_no <= $3
   -- Most rows have none.
   AND (i.status = 'ERROR' OR i.problems <> '[]') GROUP BY 1, 2, 3
 

@@ -39,7 +39,7 @@ SELECT p ->> 'column' AS "column", p ->> 'target' AS field, p ->> 'value' AS val
        p ->> 'code' AS code, count(*) AS rows, min(row_no) AS first_row
 FROM (
     SELECT row_no, problems FROM job_items
-    WHERE job_id = $1 AND problems <> '[]' ORDER BY row_no LIMIT $2
+    WHERE job_id = rows_of($1) AND problems <> '[]' ORDER BY row_no LIMIT $2
 ) AS i, jsonb_array_elements(i.problems) AS p
 WHERE p ->> 'target' IS NOT NULL AND length(p ->> 'value') BETWEEN 1 AND 200
   AND p ->> 'code' = ANY ($3::text[])

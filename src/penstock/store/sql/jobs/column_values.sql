@@ -14,10 +14,10 @@ SELECT row_no, rank, number::text AS number_text, text FROM (
             SELECT row_no, btrim(left(coalesce(
                 CASE WHEN $3 THEN input #>> ARRAY[$4::text] ELSE result ->> $4 END, ''), 50)) AS text
             FROM (
-                SELECT * FROM job_items WHERE $2 AND job_id = $1 AND status = ANY ($5)
+                SELECT * FROM job_items WHERE $2 AND job_id = rows_of($1) AND status = ANY ($5)
                     AND status IN ('ERROR', 'NOT_FOUND', 'SKIPPED')
                 UNION ALL
-                SELECT * FROM job_items WHERE NOT $2 AND job_id = $1
+                SELECT * FROM job_items WHERE NOT $2 AND job_id = rows_of($1)
                     AND CASE WHEN $5::text[] IS NULL OR status = ANY ($5) THEN true END
             ) AS i
             WHERE i.row_no >= $6
@@ -46,7 +46,7 @@ WITH cells AS MATERIALIZED (
         FROM unnest($2::integer[]) AS s (first)
         CROSS JOIN LATERAL (
             SELECT input, result FROM job_items
-            WHERE job_id = $1 AND row_no >= s.first AND row_no < s.first + $3
+            WHERE job_id = rows_of($1) AND row_no >= s.first AND row_no < s.first + $3
         ) AS i
         OFFSET 0
     ) AS cell

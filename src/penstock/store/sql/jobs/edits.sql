@@ -12,7 +12,7 @@ SELECT row_no, input, chosen FROM (
              OR position($9 IN lower(result::text)) > 0), false)
         AS chosen
     FROM job_items
-    WHERE job_id = $1 AND row_no > $2 AND row_no <= $3 AND parent_row IS NULL
+    WHERE job_id = rows_of($1) AND row_no > $2 AND row_no <= $3 AND parent_row IS NULL
 ) AS stretch
 WHERE chosen OR $10
 ORDER BY row_no
@@ -29,7 +29,7 @@ SELECT i.row_no, i.input, coalesce(
          OR position($8 IN lower(i.result::text)) > 0), false)
     AS chosen
 FROM unnest($2::integer[]) AS r (row_no)
-JOIN job_items i ON i.job_id = $1 AND i.row_no = r.row_no
+JOIN job_items i ON i.job_id = (SELECT rows_of($1)) AND i.row_no = r.row_no
 WHERE i.parent_row IS NULL
 ORDER BY i.row_no
 
@@ -41,7 +41,7 @@ WHERE i.job_id = $1 AND i.row_no = c.row_no
 -- name: inputs_of_rows
 -- The cells of rows.
 SELECT i.row_no, i.input FROM unnest($2::integer[]) AS r (row_no)
-JOIN job_items i ON i.job_id = $1 AND i.row_no = r.row_no
+JOIN job_items i ON i.job_id = (SELECT rows_of($1)) AND i.row_no = r.row_no
 ORDER BY i.row_no
 
 -- name: add_edit

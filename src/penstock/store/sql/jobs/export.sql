@@ -5,7 +5,7 @@ SELECT row_no, status, result, error, problems, following FROM (
     SELECT row_no, status, result, error, problems, lead(row_no) OVER (ORDER BY row_no) AS following,
            sum(pg_column_size(result))
                OVER (ORDER BY row_no ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-    FROM job_items WHERE job_id = $1 AND row_no > $2 AND row_no <= $3
+    FROM job_items WHERE job_id = rows_of($1) AND row_no > $2 AND row_no <= $3
     ORDER BY row_no LIMIT $4::integer + 1
 ) AS page
 WHERE before IS NULL OR before < $5 ORDER BY row_no LIMIT $4
@@ -16,7 +16,7 @@ SELECT row_no, status, result, following FROM (
     SELECT row_no, status, result, lead(row_no) OVER (ORDER BY row_no) AS following,
            sum(pg_column_size(result))
                OVER (ORDER BY row_no ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-    FROM job_items WHERE job_id = $1 AND row_no > $2 AND row_no <= $3
+    FROM job_items WHERE job_id = rows_of($1) AND row_no > $2 AND row_no <= $3
     ORDER BY row_no LIMIT $4::integer + 1
 ) AS page
 WHERE before IS NULL OR before < $5 ORDER BY row_no LIMIT $4
@@ -30,7 +30,7 @@ SELECT row_no, status, result, error, problems, input, following FROM (
            sum(pg_column_size(input) + coalesce(pg_column_size(result), 0))
                OVER (ORDER BY row_no ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
     FROM job_items
-    WHERE job_id = $1 AND row_no > $2 AND row_no <= $3
+    WHERE job_id = rows_of($1) AND row_no > $2 AND row_no <= $3
       AND CASE WHEN status = ANY ($6::text[]) THEN true END
       AND ($7::text IS NULL OR error->>'code' = $7)
       AND ($8::text IS NULL OR position($8 IN lower(input::text)) > 0
@@ -49,7 +49,7 @@ SELECT row_no, status, result, error, problems, input, following FROM (
         SELECT i.* FROM unnest($6::text[]) AS wanted (status)
         CROSS JOIN LATERAL (
             SELECT * FROM job_items i
-            WHERE i.job_id = $1 AND i.row_no > $2 AND i.row_no <= $3 AND i.status = wanted.status
+            WHERE i.job_id = rows_of($1) AND i.row_no > $2 AND i.row_no <= $3 AND i.status = wanted.status
               AND i.status IN ('ERROR', 'NOT_FOUND', 'SKIPPED')
               AND ($7::text IS NULL OR i.error->>'code' = $7)
               AND ($8::text IS NULL OR position($8 IN lower(i.input::text)) > 0
@@ -64,4 +64,4 @@ WHERE before IS NULL OR before < $5 ORDER BY row_no LIMIT $4
 -- name: widest
 -- How many cells the longest of some rows has.
 SELECT coalesce(max(CASE WHEN jsonb_typeof(input) = 'array' THEN jsonb_array_length(input) END), 0)
-FROM job_items WHERE job_id = $1 AND row_no > $2 AND row_no <= $3
+FROM job_items WHERE job_id = rows_of($1) AND row_no > $2 AND row_no <= $3

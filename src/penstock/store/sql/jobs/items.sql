@@ -1,7 +1,7 @@
 -- name: items_by_row
 -- The grid: a page of a job's items in row order, of at most $3 rows and no more than one row beyond
 -- $4 bytes. `following`: the row after it, where there is one.
-SELECT job_id, row_no, status, stage, attempts, input, normalized, result, error, job_type, updated_at,
+SELECT $1 AS job_id, row_no, status, stage, attempts, input, normalized, result, error, job_type, updated_at,
        due_at, locked_by, locked_at, following
 FROM (
     SELECT i.*, s.worker AS locked_by, s.claimed_at AS locked_at,
@@ -10,7 +10,7 @@ FROM (
                + coalesce(pg_column_size(i.result), 0))
                OVER (ORDER BY i.row_no ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
     FROM job_items i LEFT JOIN slices s ON s.id = i.slice_id
-    WHERE i.job_id = $1 AND i.row_no > $2
+    WHERE i.job_id = rows_of($1) AND i.row_no > $2
     ORDER BY i.row_no LIMIT $3::integer + 1
 ) AS page
 WHERE before IS NULL OR before < $4
@@ -20,14 +20,14 @@ ORDER BY row_no LIMIT $3
 -- Rows of some statuses (NULL: all) in a stretch of the job, first to last. CASE hides the status
 -- from the planner, which would else gather all live items of the job to sort them.
 SELECT row_no, updated_at FROM job_items
-WHERE job_id = $1 AND row_no > $2 AND row_no <= $3
+WHERE job_id = rows_of($1) AND row_no > $2 AND row_no <= $3
   AND CASE WHEN $4::text[] IS NULL OR status = ANY ($4) THEN true END
 ORDER BY row_no LIMIT $5
 
 -- name: rows_down
 -- … last to first.
 SELECT row_no, updated_at FROM job_items
-WHERE job_id = $1 AND row_no < $2 AND row_no >= $3
+WHERE job_id = rows_of($1) AND row_no < $2 AND row_no >= $3
   AND CASE WHEN $4::text[] IS NULL OR status = ANY ($4) THEN true END
 ORDER BY row_no DESC LIMIT $5
 
@@ -36,7 +36,7 @@ ORDER BY row_no DESC LIMIT $5
 SELECT i.row_no, i.updated_at FROM unnest($3::text[]) AS wanted (status)
 CROSS JOIN LATERAL (
     SELECT row_no, updated_at FROM job_items
-    WHERE job_id = $1 AND row_no > $2 AND status = wanted.status
+    WHERE job_id = rows_of($1) AND row_no > $2 AND status = wanted.status
       AND status IN ('ERROR', 'NOT_FOUND', 'SKIPPED')
     ORDER BY row_no LIMIT $4
 ) AS i
@@ -47,7 +47,7 @@ ORDER BY i.row_no LIMIT $4
 SELECT i.row_no, i.updated_at FROM unnest($3::text[]) AS wanted (status)
 CROSS JOIN LATERAL (
     SELECT row_no, updated_at FROM job_items
-    WHERE job_id = $1 AND row_no < $2 AND status = wanted.status
+    WHERE job_id = rows_of($1) AND row_no < $2 AND status = wanted.status
       AND status IN ('ERROR', 'NOT_FOUND', 'SKIPPED')
     ORDER BY row_no DESC LIMIT $4
 ) AS i
@@ -58,7 +58,7 @@ ORDER BY i.row_no DESC LIMIT $4
 SELECT i.row_no, i.updated_at FROM unnest($4::text[]) AS wanted (status)
 CROSS JOIN LATERAL (
     SELECT row_no, updated_at FROM job_items
-    WHERE job_id = $1 AND (updated_at, row_no) > ($2, $3) AND status = wanted.status
+    WHERE job_id = rows_of($1) AND (updated_at, row_no) > ($2, $3) AND status = wanted.status
       AND status IN ('ERROR', 'NOT_FOUND', 'SKIPPED')
     ORDER BY updated_at, row_no LIMIT $5
 ) AS i
@@ -69,7 +69,7 @@ ORDER BY i.updated_at, i.row_no LIMIT $5
 SELECT i.row_no, i.updated_at FROM unnest($4::text[]) AS wanted (status)
 CROSS JOIN LATERAL (
     SELECT row_no, updated_at FROM job_items
-    WHERE job_id = $1 AND (updated_at, row_no) < ($2, $3) AND status = wanted.status
+    WHERE job_id = rows_of($1) AND (updated_at, row_no) < ($2, $3) AND status = wanted.status
       AND status IN ('ERROR', 'NOT_FOUND', 'SKIPPED')
     ORDER BY updated_at DESC, row_no DESC LIMIT $5
 ) AS i
@@ -101,7 +101,7 @@ LIMIT $2
 -- Rows in the order given, as the grid shows them: those that still have one of the statuses (NULL:
 -- any) and fit the finer filters: an error code, a text in what came or the result, when it
 -- changed, a problem of a cell (`*`: any). At most $8 rows and no more than one row beyond $9 bytes; `bytes`: all up to this row.
-SELECT job_id, row_no, status, stage, attempts, input, normalized, result, error, job_type, updated_at,
+SELECT $1 AS job_id, row_no, status, stage, attempts, input, normalized, result, error, job_type, updated_at,
        due_at, locked_by, locked_at, following, coalesce(before, 0) + size AS bytes
 FROM (
     SELECT found.*, lead(row_no) OVER (ORDER BY place) AS following,
@@ -111,7 +111,7 @@ FROM (
                pg_column_size(i.input) + coalesce(pg_column_size(i.normalized), 0)
                    + coalesce(pg_column_size(i.result), 0) AS size
         FROM unnest($2::integer[]) WITH ORDINALITY AS wanted (row_no, place)
-        JOIN job_items i ON i.job_id = $1 AND i.row_no = wanted.row_no
+        JOIN job_items i ON i.job_id = (SELECT rows_of($1)) AND i.row_no = wanted.row_no
         LEFT JOIN slices s ON s.id = i.slice_id
         WHERE ($3::text[] IS NULL OR i.status = ANY ($3))
           AND ($4::text IS NULL OR i.error->>'code' = $4)

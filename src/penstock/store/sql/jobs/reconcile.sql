@@ -69,7 +69,7 @@ FROM job_items WHERE job_id = $1 AND status = 'PENDING' GROUP BY stage
 -- name: ended_counts
 -- Items of a job that wait no more, by status.
 SELECT status, count(*)::integer AS items FROM job_items
-WHERE job_id = $1 AND status NOT IN ('PENDING', 'PROCESSING') GROUP BY status
+WHERE job_id = rows_of($1) AND status NOT IN ('PENDING', 'PROCESSING') GROUP BY status
 
 -- name: stage_counts
 -- What the stages of a job believe.

@@ -119,7 +119,7 @@ ORDER BY finished_at, id LIMIT $2
 
 -- name: input_of
 -- A row's cells.
-SELECT input FROM job_items WHERE job_id = $1 AND row_no = $2
+SELECT input FROM job_items WHERE job_id = rows_of($1) AND row_no = $2
 
 -- name: lock_item
 -- Lock a row that is to be changed.

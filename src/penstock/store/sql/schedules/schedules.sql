@@ -156,7 +156,7 @@ FROM (SELECT o.schedule_id, o.due_at, b.last_error,
              CASE WHEN b.state = 'done' AND b.error > 0 AND b.error = b.total THEN 'failed'
                   ELSE b.state END AS state,
              CASE WHEN b.error > 0 THEN (
-                 SELECT i.error FROM job_items i WHERE i.job_id = b.id AND i.status = 'ERROR'
+                 SELECT i.error FROM job_items i WHERE i.job_id = rows_of(b.id) AND i.status = 'ERROR'
                  ORDER BY i.row_no LIMIT 1) END AS first_error
       FROM schedule_runs o LEFT JOIN jobs b ON b.id = o.job_id
       WHERE o.state = 'running' AND (b.id IS NULL OR b.state IN ('done', 'failed', 'cancelled'))
