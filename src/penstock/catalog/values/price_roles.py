@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Literal
 
 from penstock.catalog.values import price_words as words
@@ -67,6 +68,18 @@ def _replaces(text: str, spans: Sequence[Span], index: int, mark: str) -> bool:
         and has_currency(text, spans[index - 1], mark)
         and has_currency(text, spans[index], mark)
     )
+
+
+def reduced_amount(amounts: Sequence[Decimal], percent: Decimal) -> Decimal | None:
+    """The one amount that is so many percent below the highest: `20,00 € -27 % 14,68 €`. The
+    percentage may be rounded up or down."""
+    highest = max(amounts)
+    reduced = {
+        one
+        for one in amounts
+        if one < highest and abs(100 * (1 - one / highest) - percent) < 1 <= percent
+    }
+    return reduced.pop() if len(reduced) == 1 else None
 
 
 def has_currency(text: str, span: Span, mark: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ from penstock.catalog.values.numbers import (
     is_empty_cell,
     read_number,
 )
-from penstock.catalog.values.price_roles import Span, current_amounts, has_currency
+from penstock.catalog.values.price_roles import Span, current_amounts, has_currency, reduced_amount
 from penstock.catalog.values.price_text import plain_text
 from penstock.catalog.values.price_tiers import Discount, Tier, read_tiers
 from penstock.catalog.values.result import EMPTY, NormalisedValue, Problem, problem, unreadable
@@ -50,6 +51,7 @@ _THREE_PLACES = frozenset(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"))
 
 # `12,50 -5 %`: it is unclear whether the price is before or after the discount.
 _PERCENT_OFF = re.compile(r"[0-9]\s{0,2}[-–−]\s?[0-9]{1,2}(?:[.,][0-9]{1,2})?\s?%")
+_PERCENT = re.compile(r"(?<![0-9.,])[-–−]?\s?([0-9]{1,2}(?:[.,][0-9]{1,2})?)\s?%")
 # `35€99` and `35€ 99`; `35 € 99` only if that is the whole text, since it may be two numbers.
 _CURRENCY_AS_MARK = re.compile(
     r"(?<![0-9.,])([0-9]{1,7})([€$£₽₴₺])\s?([0-9]{2})(?![0-9.,]|\s?[€$£₽₴₺])"
@@ -205,6 +207,9 @@ def _read_any(text: str, style: PriceStyle) -> NormalisedValue:
         if len(prices) < len(steps):
             return unreadable("PRICE_UNREADABLE", text)
         return _tiered((prices, named), style)
+    reduced = _read_reduced(body, style) if "%" in body else None
+    if reduced is not None:
+        return reduced
     if "%" in body and _PERCENT_OFF.search(body):
         return unreadable("PRICE_UNREADABLE", text)
     tax, body = _tax(body, style)
@@ -217,6 +222,34 @@ def _read_any(text: str, style: PriceStyle) -> NormalisedValue:
         return _read_amounts(body, text, style, tax, unit)
     except UnclearCurrencyError:
         return unreadable("PRICE_UNREADABLE", text)
+
+
+def _read_reduced(body: str, style: PriceStyle) -> NormalisedValue | None:
+    """`20,00 € -27 % 14,68 €`, `was $50 now $40, save 20%`: the percentage tells which of the
+    amounts is the price."""
+    percents = [match[1] for match in _PERCENT.finditer(body)]
+    tax, body = _tax(_PERCENT.sub(" ", body), style)
+    if len(percents) != 1 or names_several(body, style.currency):
+        return None
+    try:
+        found, rest = split_currency(body, style.currency, _CURRENCY_STOOD)
+    except UnclearCurrencyError:
+        return None
+    currency = found.currency if found else style.currency
+    amounts = [
+        Decimal(number.text)
+        for match in _NUMBERS.finditer(rest)
+        if has_currency(rest, match.span(), _CURRENCY_STOOD)
+        and (number := _number(match[0].strip().rstrip(".,"), style, currency)) is not None
+    ]
+    if len(amounts) < 2:
+        return None
+    amount = reduced_amount(amounts, Decimal(percents[0].replace(",", ".")))
+    if amount is None:
+        return None
+    written = format_amount(str(amount), places(currency))
+    price = Price(written, currency, style.unit, tax, None)
+    return NormalisedValue(price, "price", found.confidence if found else 1.0, ())
 
 
 def _with_mark(body: str) -> str:
