@@ -33,6 +33,8 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     for row in table:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         print("  ".join(cells).rstrip())
+    if not rows:
+        note("None.")
 
 
 def fields(pairs: Sequence[tuple[str, Any]]) -> None:
