@@ -124,6 +124,7 @@ def shared(name: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_shared_product_pages() -> None:
     """At most one of sixteen is wrong in each field; the goal is F1 ≥ 0.93."""
     wrong: dict[str, list[str]] = {"price": [], "availability": [], "sku": []}
@@ -239,6 +240,7 @@ HOSTILE = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_page_is_bounded(name: str) -> None:
     began = time.process_time()

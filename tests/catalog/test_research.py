@@ -37,6 +37,7 @@ def together(*products: dict[str, Any]) -> list[tuple[int, ...]]:
     return [cluster.members for cluster in deduplicate(products)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [21, 22, 23])
 def test_made_offers_are_told_apart(seed: int) -> None:
     """Sets that no rule was written for."""

@@ -93,6 +93,7 @@ def test_parts_of_a_section() -> None:
         list(entries("EUR"))
 
 
+@pytest.mark.slow
 def test_wheel_contains_the_lists(tmp_path: Path) -> None:
     build = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation"]
     made = subprocess.run(

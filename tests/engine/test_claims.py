@@ -300,6 +300,7 @@ async def test_jobs_of_one_claim_wait_for_their_answers_at_the_same_time(
     await tried.is_clean()
 
 
+@pytest.mark.slow
 async def test_slices_that_wait_for_answers_take_a_quarter_of_a_slot(
     tried: Tried, script: Scripted, principal: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,6 +95,7 @@ async def measured(load: Load, seconds: float) -> tuple[float, float]:
     return p95(load.pages), p95(load.claims)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rows",
     [20_000, pytest.param(5_000_000, marks=(pytest.mark.long, pytest.mark.timeout(3600)))],

@@ -54,6 +54,7 @@ async def test_a_commit_whose_answer_was_lost_is_not_written_twice(
     await tried.is_clean()
 
 
+@pytest.mark.slow
 async def test_a_lost_connection_is_tried_again(
     tried: Tried, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,6 +74,7 @@ async def test_a_lost_connection_is_tried_again(
     await tried.is_clean()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "trouble",
     [asyncpg.DiskFullError, asyncpg.OutOfMemoryError, asyncpg.QueryCanceledError,

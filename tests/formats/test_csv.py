@@ -200,6 +200,7 @@ def test_binary_files_are_refused_by_what_they_seem_to_be(file: Path, kind: str)
         assert "CSV" in error.message
 
 
+@pytest.mark.slow
 def test_a_limit_of_an_earlier_file_does_not_count_for_the_next(file: Path) -> None:
     before = csv.field_size_limit()
     file.write_text("a,b\n1,2\n1,123456\n")

@@ -53,6 +53,7 @@ def simulate(timing: Timing, catch_up: CatchUp, seed: int) -> tuple[list[datetim
     return begun, missed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("cron", CRONS)
 def test_each_due_time_of_a_year_is_begun_or_missed_once(cron: str, zone: str) -> None:
