@@ -23,16 +23,16 @@ class WrittenPage(NamedTuple):
     html: str
 
 
-def written_pages(kind: str) -> Iterator[WrittenPage]:
-    for block in (FOLDER / f"{kind}_pages.txt").read_text("utf-8").split("=== ")[1:]:
+def written_pages(name: str) -> Iterator[WrittenPage]:
+    for block in (FOLDER / f"{name}_pages.txt").read_text("utf-8").split("=== ")[1:]:
         name, truth, html = block.split("\n", 2)
         yield WrittenPage(name, json.loads(truth), html)
 
 
-@pytest.mark.parametrize("kind", ["product", "job"])
-def test_fields_are_read_right(kind: str) -> None:
+@pytest.mark.parametrize("name", ["product", "job", "more_product", "more_job", "later_job"])
+def test_fields_are_read_right(name: str) -> None:
     fields = right = 0
-    for page in written_pages(kind):
+    for page in written_pages(name):
         read = extract_page(page.html.encode(), page.truth["url"])
         assert read.kind == page.truth["kind"], page.name
         for field, wanted in page.truth["fields"].items():

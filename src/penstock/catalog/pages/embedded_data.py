@@ -120,9 +120,29 @@ def _add(found: Candidates, keys: dict[str, Any], locale: Locale, url: str, fact
         one for one in _strings(keys.get("images") or keys.get("image")) if absolute(url, one)
     ]
     found.add("images", [absolute(url, one) for one in images][:30], _SOURCE, 0.5 * factor)
+    _add_own_variant(found, keys.get("variants"), url, factor)
     variants = _variants(keys.get("variants"), locale, code)
     if len(variants) > 1:
         found.add("variants", variants, _SOURCE, 0.6 * factor)
+
+
+def _add_own_variant(found: Candidates, variants: Any, url: str, factor: float) -> None:
+    """Identifiers of the only variant, or of the one that the address names."""
+    if not isinstance(variants, list):
+        return
+    known = [
+        {_NOT_LETTERS.sub("", key.lower()): part for key, part in one.items()}
+        for one in variants[:_MAX_VARIANTS]
+        if isinstance(one, dict)
+    ]
+    asked = url.partition("?")[2].partition("#")[0].split("&")
+    own = [one for one in known if f"variant={one.get('id')}" in asked]
+    if len(known) != 1 and len(own) != 1:
+        return
+    keys = (own or known)[0]
+    sku, gtin = _text(keys, ("sku",)), _text(keys, _GTINS)
+    found.add("sku", None if sku is None else read_identifier_text(sku), _SOURCE, 0.65 * factor)
+    found.add("gtin", None if gtin is None else read_gtin_text(gtin), _SOURCE, 0.75 * factor)
 
 
 def _text(keys: dict[str, Any], names: tuple[str, ...]) -> str | None:

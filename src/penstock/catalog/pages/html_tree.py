@@ -33,6 +33,14 @@ _NOT_NESTED = words(
     " tbody td tfoot th thead tr track wbr"
 )
 _SILENT = frozenset(("style", "template", "svg", "noscript", "iframe"))
+_MARKS = (
+    "itemprop", "data-testid", "data-test", "data-test-id", "data-qa", "data-automation",
+    "data-automation-id", "data-ui", "data-hook", "data-cy", "data-scroll-id",
+)  # fmt: skip
+_BOLD = frozenset(("b", "strong"))
+_LEVELS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6, "dt": 7, "summary": 7}
+# The level of a line in bold type, below all headings.
+_BOLD_LEVEL = 8
 _BLOCKS = words(
     "address article aside blockquote br dd div dl dt fieldset figcaption footer form h1 h2 h3 h4"
     " h5 h6 header hr li main nav ol option p pre section table tbody td tfoot th thead tr ul"
@@ -70,6 +78,13 @@ class Element:
     def names(self) -> str:
         """Class and id: what the authors of the page call this element."""
         return f"{self.get('class')} {self.get('id')}"[:300]
+
+    @property
+    def called(self) -> str:
+        """Like `names`, with the marks that authors set for tests and for search engines."""
+        given = self.attributes
+        marks = [given[name] for name in _MARKS if name in given]
+        return f"{self.names} {' '.join(marks)}"[:400] if marks else self.names
 
 
 @dataclass(slots=True)
@@ -111,6 +126,25 @@ class Page:
         lines.append("".join(line))
         return [tidy for one in lines if (tidy := _SPACES.sub(" ", one).strip())]
 
+    def leveled_lines(self, element: Element) -> list[tuple[str, int]]:
+        """Lines with their level as headings: 1 to 8, the last for lines in bold type; 0 for
+        text."""
+        lines: list[tuple[str, int]] = []
+        pieces: list[str] = []
+        block, is_bold = element, True
+        for owner, text in self.texts[element.text_from : element.text_end]:
+            current = _block_of(owner)
+            if current is not block and pieces:
+                lines.append(("".join(pieces), _level(block, is_bold)))
+                pieces, is_bold = [], True
+            block = current
+            pieces.append(text)
+            if text.strip(" \n\t\u00a0:"):
+                is_bold = is_bold and _is_bold(owner, block)
+        if pieces:
+            lines.append(("".join(pieces), _level(block, is_bold)))
+        return [(tidy, level) for one, level in lines if (tidy := _SPACES.sub(" ", one).strip())]
+
     def all(self, *tags: str) -> list[Element]:
         return [element for element in self.elements if element.tag in tags]
 
@@ -122,6 +156,21 @@ def _block_of(element: Element) -> Element:
     while element.tag not in _BLOCKS and element.parent is not None:
         element = element.parent
     return element
+
+
+def _level(block: Element, is_bold: bool) -> int:
+    for one in (block, *list(block.ancestors())[:2]):
+        if one.tag in _LEVELS:
+            return _LEVELS[one.tag]
+    return _BOLD_LEVEL if is_bold and block.tag != "li" else 0
+
+
+def _is_bold(element: Element, block: Element) -> bool:
+    while element is not block and element.parent is not None:
+        if element.tag in _BOLD:
+            return True
+        element = element.parent
+    return False
 
 
 def parse(html: str) -> Page:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-import re
+import html
 from typing import Any
 
 from penstock.catalog.pages.candidates import Candidates, Chosen
-from penstock.catalog.pages.html_tree import Element, Page
+from penstock.catalog.pages.html_tree import Page, parse
+from penstock.catalog.pages.job_seen import (
+    OTHER_JOB_NAMES,
+    add_labelled,
+    add_seen,
+    looks_like_job,
+)
 from penstock.catalog.pages.job_values import (
     day_of,
     employment_types,
@@ -15,10 +21,11 @@ from penstock.catalog.pages.job_values import (
     place_of,
     salary_amounts,
     salary_of,
+    text_lines,
     unit_of_salary,
 )
-from penstock.catalog.pages.job_words import APPLY, LABELS, PARTS, REMOTE
-from penstock.catalog.pages.labelled import Pair, pairs
+from penstock.catalog.pages.job_words import LABELS
+from penstock.catalog.pages.labelled import pairs
 from penstock.catalog.pages.locale import Locale
 from penstock.catalog.pages.meta_tags import MetaTags
 from penstock.catalog.pages.regions import Regions
@@ -29,41 +36,22 @@ from penstock.catalog.pages.values import (
     read_line_text,
     read_long_text,
 )
-from penstock.catalog.pages.words import label_key, name_words
-from penstock.catalog.word_lists import words
+from penstock.catalog.pages.words import label_key
 
 JOB_FIELDS = (
     "title", "company", "locations", "remote", "employmentType", "salary", "datePosted",
     "validThrough", "description", "requirements", "responsibilities",
 )  # fmt: skip
-_SOURCE = "page"
-_TITLE_NAMES = words(
-    "job-title jobtitle title topcard posting-headline position-title vacancy-title job-header"
-    " postingtitle job-name"
-)
-_COMPANY_NAMES = words(
-    "company company-name companyname employer employer-name org org-name organization"
-    " hiring-organization firma company-title job-company recruiter"
-)
-_PLACE_NAMES = words(
-    "location locations job-location joblocation place city workplace region bullet ort lieu"
-    " standort address"
-)
-_TEXT_NAMES = words(
-    "description job-description jobdescription job-details posting-description vacancy-description"
-    " job-content job-body job-text content details listing-container show-more-less-html"
-)
-_SEPARATORS = re.compile(r"\s[-–|:@]\s")
-_BESIDE_TITLE = re.compile(
-    r"^\s?[-–|:,@]\s|\s[-–|:,]\s?$|^\s?(?:at|bei|chez|en|presso|bij|w|u|hos)\s", re.IGNORECASE
-)
-# `at Acme` beside the title.
-_AT = re.compile(r"^(?:at|bei|chez|@)\s{1,2}(?=\S)", re.IGNORECASE)
-_DATE_NAMES = words("posted date-posted posted-date date publish-date job-date created")
+_MAX_DESCRIPTION = 100_000
 
 
 def job_postings_in(things: list[Thing]) -> list[Thing]:
-    return [one for thing in things for one in thing.within() if "JobPosting" in one.types]
+    return [one for thing in things for one in thing.within() if _is_posting(one)]
+
+
+def _is_posting(thing: Thing) -> bool:
+    """Pages spell the type as they like."""
+    return any(kind.lower() == "jobposting" for kind in thing.types)
 
 
 def read_job(
@@ -78,12 +66,12 @@ def read_job(
         if len(postings) > 3 and _fit(best, titles) < 0.5 and not asked:
             return None
         _add_posting(found, best, locale)
-    regions = Regions(page, tuple(titles))
+    regions = Regions(page, tuple(titles), OTHER_JOB_NAMES)
     labelled = [pair for pair in pairs(regions, LABELS) if label_key(pair.label) in LABELS]
-    if not postings and not asked and not _looks_like_job(page, labelled):
+    if not postings and not asked and not looks_like_job(regions, labelled):
         return None
-    _add_labelled(found, labelled, locale)
-    _add_seen(found, regions, meta, locale)
+    add_labelled(found, labelled, locale)
+    add_seen(found, regions, meta, locale)
     if not found.has("title"):
         return None
     return {field: one for field in JOB_FIELDS if (one := found.best(field)) is not None}
@@ -125,7 +113,7 @@ def _add_posting(found: Candidates, posting: Thing, locale: Locale) -> None:
     written = posting.text("description")
     description = None if written is None else read_long_text(written)
     add("description", description)
-    parts = parts_of((description or "").split("\n"))
+    parts = parts_of(_lines_of(written, description))
     needed = [
         text
         for name in ("qualifications", "skills", "experienceRequirements", "educationRequirements")
@@ -133,6 +121,16 @@ def _add_posting(found: Candidates, posting: Thing, locale: Locale) -> None:
     ]
     add("requirements", "\n".join(dict.fromkeys(needed)) or parts.get("requirements"))
     add("responsibilities", _long(posting, "responsibilities") or parts.get("responsibilities"))
+
+
+def _lines_of(written: str | None, description: str | None) -> list[tuple[str, int]]:
+    """Lines of a description, with its headings if it has markup."""
+    plain = html.unescape(html.unescape(written or ""))
+    if "<" not in plain or len(plain) > _MAX_DESCRIPTION:
+        return text_lines(description)
+    page = parse(plain)
+    body = page.first("body")
+    return text_lines(description) if body is None else page.leveled_lines(body)
 
 
 def _line(posting: Thing, *names: str) -> str | None:
@@ -202,127 +200,3 @@ def _salary(posting: Thing, locale: Locale) -> dict[str, str] | None:
             kept = {"currency": currency, **amounts, "unit": unit}
             return {name: text for name, text in kept.items() if text}
     return None
-
-
-# What a visitor sees
-
-
-def _looks_like_job(page: Page, labelled: list[Pair]) -> bool:
-    """A button to apply, and a label or a heading of job postings."""
-    kinds = {LABELS[label_key(pair.label)] for pair in labelled}
-    can_apply = any(
-        element.tag in ("a", "button", "input", "h2", "h3")
-        and label_key(page.text(element) or element.get("value")) in APPLY
-        for element in page.elements
-        if element.text_end - element.text_from <= 4
-    )
-    return (can_apply and (bool(kinds) or _has_part(page))) or len(kinds) >= 3
-
-
-def _has_part(page: Page) -> bool:
-    """A heading such as `Your tasks` or `Requirements`."""
-    return any(
-        PARTS.get(label_key(page.text(element))) in ("requirements", "responsibilities")
-        for element in page.all("h2", "h3", "h4", "h5", "strong", "b")
-        if element.text_end - element.text_from <= 3
-    )
-
-
-def _add_labelled(found: Candidates, labelled: list[Pair], locale: Locale) -> None:
-    for pair in labelled:
-        field = LABELS[label_key(pair.label)]
-        text = read_line_text(pair.value)
-        if text is None:
-            continue
-        sure = 0.7 if pair.in_table else 0.65
-        if field == "locations":
-            found.add(field, [text] if len(text) <= 200 else None, "label", sure)
-            found.add("remote", is_remote([text]) or None, "label", sure)
-        elif field == "employmentType":
-            found.add(field, employment_types([text]), "label", sure)
-        elif field == "salary":
-            found.add(field, salary_of(text, locale), "label", sure)
-        elif field == "company":
-            found.add(field, text if len(text) <= 100 else None, "label", sure)
-        else:
-            found.add(field, day_of(text, locale), "label", sure)
-
-
-def _add_seen(found: Candidates, regions: Regions, meta: MetaTags, locale: Locale) -> None:
-    page = regions.page
-    heading = regions.heading or _named(page, _TITLE_NAMES, 150)
-    if heading is not None:
-        found.add("title", read_line_text(page.text(heading)), _SOURCE, 0.6)
-    _add_unlabelled(found, page, heading)
-    found.add("company", _company_in_title(page, heading, regions.titles), "title", 0.4)
-    for field, names in (("company", _COMPANY_NAMES), ("locations", _PLACE_NAMES)):
-        element = _named(page, names, 100, after=heading)
-        text = None if element is None else read_line_text(_AT.sub("", page.text(element)))
-        found.add(field, text if field == "company" or text is None else [text], _SOURCE, 0.5)
-    date = _named(page, _DATE_NAMES, 40, after=heading)
-    if date is not None:
-        written = date.get("datetime") or page.text(date)
-        found.add("datePosted", day_of(written, locale), _SOURCE, 0.5)
-    body = _longest_named(page, _TEXT_NAMES)
-    if body is not None:
-        found.add("description", "\n".join(page.lines(body))[:20_000], _SOURCE, 0.5)
-    elif text := meta.first("og:description", "description"):
-        found.add("description", read_long_text(text), "meta", 0.3)
-    whole = body or page.first("main") or page.first("article") or page.first("body")
-    parts = {} if whole is None else parts_of(page.lines(whole))
-    for field in ("requirements", "responsibilities"):
-        found.add(field, parts.get(field), _SOURCE, 0.5 if body is not None else 0.4)
-    if not found.has("remote") and heading is not None:
-        found.add("remote", is_remote([page.text(heading)]) or None, _SOURCE, 0.5)
-
-
-def _add_unlabelled(found: Candidates, page: Page, heading: Element | None) -> None:
-    """`Full-time` and `Remote` below the heading, without a label."""
-    start = 0 if heading is None else heading.index
-    for element in page.elements[start : start + 200]:
-        if element.children or element.text_end - element.text_from != 1:
-            continue
-        text = page.text(element)
-        if len(text) <= 60:
-            found.add("employmentType", employment_types([text]), _SOURCE, 0.45)
-            found.add("remote", label_key(text) in REMOTE or None, _SOURCE, 0.45)
-
-
-def _company_in_title(page: Page, heading: Element | None, titles: tuple[str, ...]) -> str | None:
-    """`Acme - Engineer` and `Engineer at Acme` name the company beside the heading."""
-    name = "" if heading is None else page.text(heading)
-    for title in titles:
-        if name and name in title:
-            rest = _BESIDE_TITLE.sub("", title.replace(name, "")).strip()
-            if 2 <= len(rest) <= 60 and not _SEPARATORS.search(rest):
-                return read_line_text(rest)
-    return None
-
-
-def _named(
-    page: Page, names: frozenset[str], longest: int, after: Element | None = None
-) -> Element | None:
-    """The first element with such a class name and a short text."""
-    start = 0 if after is None else max(after.index - 30, 0)
-    for element in page.elements[start:]:
-        if not element.attributes or element.text_end - element.text_from > 4:
-            continue
-        if element.tag in ("meta", "script", "input", "option", "title"):
-            continue
-        if after is not None and (element is after or after.contains(element)):
-            continue
-        if not name_words(element.names).isdisjoint(names):
-            text = page.text(element)
-            if 1 < len(text) <= longest and label_key(text) not in LABELS:
-                return element
-    return None
-
-
-def _longest_named(page: Page, names: frozenset[str]) -> Element | None:
-    best, length = None, 100
-    for element in page.elements:
-        if element.tag in ("div", "section", "article") and element.attributes:
-            size = sum(len(text) for _, text in page.texts[element.text_from : element.text_end])
-            if length < size <= 30_000 and not name_words(element.names).isdisjoint(names):
-                best, length = element, size
-    return best

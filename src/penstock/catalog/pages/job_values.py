@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
-from penstock.catalog.pages.job_words import KINDS, PARTS, REMOTE, SALARY_UNITS
+from penstock.catalog.pages.job_words import KINDS, PARTS, REMOTE, SALARY_UNITS, STEMS
 from penstock.catalog.pages.locale import Locale
 from penstock.catalog.pages.values import plain_amount, read_amount
 from penstock.catalog.pages.words import label_key
@@ -20,24 +21,49 @@ _SEPARATOR = re.compile(r"[,;/|•·()]|\s[-–]\s|\s(?:or|and|oder|und|ou|et|o|
 _DAY = re.compile(r"(?:19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}")
 _NUMBER = re.compile(r"[0-9][0-9.,'\u00a0\u202f ]*[0-9]|[0-9]")
 _THOUSAND = re.compile(r"(?<=[0-9])\s?[kK](?![^\W\d_])")
-_WORD = re.compile(r"[^\W\d_]+|/h(?:r)?|p\.a\.")
+_WORD = re.compile(r"[^\W\d_]+|/h(?:r)?(?![^\W\d_])|p\.a\.")
+_NOT_REMOTE = re.compile(r"(?<![^\W_])(?:not?|non|kein|nicht|sin|pas|ikke|inte|ei|nie)(?![^\W_])")
+_JOINED = re.compile(r"\s(?:and|und|et|y|e|i|a|og|och|en|ja|ve|и|та|és|și|&|\+)\s|[,/]")
 MAX_LINE = 3_000
+_MAX_HEADING = 60
+_MAX_HEADING_WORDS = 8
+# Shorter ones also stand in headings of other parts.
+_LONG_PARTS = frozenset(phrase for phrase in PARTS if len(phrase) >= 6)
+_YEARLY_FROM = 15_000
+# Salaries in these currencies are paid by the year if they are high.
+_CODE = re.compile(r"[A-Z]{3}")
+_STRONG = words("EUR USD GBP CHF CAD AUD NZD SGD")
+_LEGAL_FORM = re.compile(
+    r"(?:\s|^)(?:gmbh(?: & co\.? kg)?|ag|se|kg|ohg|e\.?v\.?|s\.?r\.?o\.?|a\.?s\.?|sp\. ?z ?o\. ?o\."
+    r"|s\.?a\.?|s\.?a\.?s\.?|sarl|s\.?r\.?l\.?|s\.?p\.?a\.?|s\.?l\.?|ltda?\.?|limited|plc|inc\.?|llc|llp"
+    r"|corp\.?|b\.?v\.?|n\.?v\.?|ab|asa?|a/s|aps|oyj?|zrt\.?|kft\.?|nyrt\.?|bt\.?"
+    r"|d\.?o\.?o\.?|eood|ood|pty ltd)$"
+    r"|^(?:ооо|ао|пао|зао|ип|тов|株式会社)\s?|株式会社$|有限公司$",
+    re.IGNORECASE,
+)
 
 
 def employment_types(texts: Iterable[str]) -> list[str]:
     """Codes of schema.org, from codes and from words in many languages."""
     kept: list[str] = []
     for text in texts:
+        found: list[str] = []
         for part in _SEPARATOR.split(text[:300]):
             code = part.strip().upper().replace("-", "_").replace(" ", "_")
             code = code if code in _CODES else KINDS.get(label_key(part), "")
-            if code and code not in kept:
-                kept.append(code)
+            # `Fixed-term contract` and `Fixed-Term/Contract` are no work of a contractor.
+            if code == "CONTRACTOR" and label_key(part) == "contract" and found:
+                continue
+            found += [code] if code else []
+        kept += [code for code in dict.fromkeys(found) if code not in kept]
     return kept
 
 
 def is_remote(texts: Iterable[str]) -> bool:
-    return any(word in text.lower() for text in texts for word in REMOTE)
+    return any(
+        word in low and _NOT_REMOTE.search(low) is None
+        for text in texts for low in (text.lower(),) for word in REMOTE
+    )  # fmt: skip
 
 
 def day_of(text: str, locale: Locale) -> str | None:
@@ -53,20 +79,33 @@ def day_of(text: str, locale: Locale) -> str | None:
 
 def salary_of(text: str, locale: Locale) -> dict[str, str] | None:
     """`€45,000 - €55,000 per year`: currency, min, max and unit."""
+    in_thousands = _THOUSAND.search(text[:300]) is not None
     text = _THOUSAND.sub("000", text[:300])
-    token = TOKEN.search(text)
-    if token is None:
+    tokens = list(TOKEN.finditer(text))
+    if not tokens:
         return None
+    # `$80,000 - $95,000 CAD`: a code says more than a sign.
+    token = next((one for one in tokens if _CODE.fullmatch(one[0].strip())), tokens[0])
     currency = currency_of(token[0], locale.currency)
     amounts = [amount for found in _NUMBER.findall(text) if (amount := _plain(found, locale))]
     amounts = [one for one in amounts if float(one) >= 5][:2]
     if not amounts or currency is None:
         return None
     kept = {"currency": currency.currency, "min": amounts[0], "max": amounts[-1]}
+    if in_thousands and float(kept["min"]) < 1000 <= float(kept["max"]):
+        # `42 - 50 k€`
+        kept["min"] += "000" if "." not in kept["min"] else ""
     if float(kept["max"]) < float(kept["min"]):
         kept["max"] = kept["min"]
-    unit = unit_of_salary(text[token.start() :]) or unit_of_salary(text)
+    unit = unit_of_salary(text[tokens[0].start() :]) or unit_of_salary(text)
+    if unit is None and currency.currency in _STRONG and float(kept["min"]) >= _YEARLY_FROM:
+        unit = "YEAR"
     return kept | ({"unit": unit} if unit else {})
+
+
+def has_legal_form(text: str) -> bool:
+    """`Acme GmbH`: the name of a company."""
+    return _LEGAL_FORM.search(text) is not None
 
 
 def _plain(text: str, locale: Locale) -> str | None:
@@ -95,21 +134,63 @@ def salary_amounts(values: dict[str, str | None], locale: Locale) -> dict[str, s
     return kept
 
 
-def parts_of(lines: list[str]) -> dict[str, str]:
-    """Requirements and responsibilities of a text, by its headings."""
+def parts_of(lines: Iterable[tuple[str, int]]) -> dict[str, str]:
+    """Requirements and responsibilities of a text, by its headings. Lines have their level as
+    headings, 0 for text; a heading that is not known ends a part of its own level or a lower
+    one."""
     kept: dict[str, list[str]] = {}
     part: str | None = None
-    for line in lines:
+    began = 0
+    for line, level in lines:
         line = line.lstrip("-•*· ")
-        head, colon, rest = line.partition(":")
-        key = label_key(head if colon and len(head) <= 60 else line).rstrip("?!")
-        found = PARTS.get(key) if len(key) <= 60 else None
+        found, rest = _part_and_rest(line, level)
         if found is not None:
-            part = found
-            line = rest.strip() if colon else ""
+            part, began, line = found, level, rest
+        elif level and part is not None and (not began or level <= began):
+            part = None
         if part in ("requirements", "responsibilities") and line:
             kept.setdefault(part, []).append(line[:MAX_LINE])
     return {name: "\n".join(lines) for name, lines in kept.items()}
+
+
+def text_lines(text: str | None) -> list[tuple[str, int]]:
+    """Lines of a text without markup, none of which is known to be a heading."""
+    return [(line, 0) for line in (text or "").split("\n")]
+
+
+def _part_and_rest(line: str, level: int) -> tuple[str | None, str]:
+    head, colon, rest = line.partition(":")
+    has_head = bool(colon) and len(head) <= _MAX_HEADING
+    key = label_key(head if has_head else line).rstrip("?!… ")
+    if not 0 < len(key) <= _MAX_HEADING:
+        return None, ""
+    found = PARTS.get(key)
+    is_heading = level or (has_head and not rest.strip())
+    if found is None and is_heading:
+        found = part_of_heading(key)
+    return found, rest.strip() if has_head else ""
+
+
+@lru_cache(maxsize=4_096)
+def part_of_heading(key: str) -> str | None:
+    """The part that a heading names with other words around: `your tasks with us`, `requirements
+    and skills`."""
+    if len(key.split()) > _MAX_HEADING_WORDS:
+        return None
+    for piece in _JOINED.split(key):
+        if (found := PARTS.get(piece.strip())) is not None:
+            return found
+    written = key.split()
+    runs = (
+        " ".join(written[start:stop])
+        for start in range(len(written))
+        for stop in range(start + 1, len(written) + 1)
+    )
+    best = max((run for run in runs if run in _LONG_PARTS), key=len, default="")
+    if best:
+        return PARTS[best]
+    meant = {part for word in written for stem, part in STEMS.items() if word.startswith(stem)}
+    return meant.pop() if len(meant) == 1 else None
 
 
 def place_of(parts: Iterable[Any]) -> str | None:

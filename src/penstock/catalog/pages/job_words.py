@@ -19,10 +19,22 @@ def _by_phrase(prefix: str) -> dict[str, str]:
 
 
 LABELS = _by_phrase("label ")
+# Labels of dates, which also begin sentences.
+NAMED_DATES = {
+    key: field for key, field in LABELS.items() if field in ("datePosted", "validThrough")
+}
 KINDS = _by_phrase("kind ")
 SALARY_UNITS = _by_phrase("salary unit ")
 PARTS = _by_phrase("heading ") | dict.fromkeys(
     (label_key(phrase) for phrase in phrases(_LISTS["other headings"])), "other"
 )
+# Beginnings of words that name a part, whatever stands around them.
+STEMS = {
+    stem: part
+    for part in ("requirements", "responsibilities")
+    for stem in _LISTS[f"stems of {part}"].split()
+}
 REMOTE = phrases(_LISTS["remote"])
 APPLY = frozenset(label_key(phrase) for phrase in phrases(_LISTS["apply button"]))
+# Those that other words may follow.
+APPLY_BEGINNINGS = frozenset(one for one in APPLY if " " in one or len(one) >= 8)

@@ -108,10 +108,21 @@ def _in_text(page: Page, element: Element, known: Container[str]) -> Pair | None
     parts = [part.strip() for part in _COLON.split(text, maxsplit=1)]
     if len(parts) < 2 and (short := _ABBREVIATED.fullmatch(text)) is not None:
         parts = [short[1], short[2]] if any(map(str.isdecimal, short[2])) else parts
+    if len(parts) < 2:
+        # `SKU HON-AC-500`
+        head, _, code = text.rpartition(" ")
+        if head and _is_code(code) and label_key(head) in known:
+            is_label = label_key(text) in known or label_key(code) in known
+            parts = parts if is_label else [head, code]
     if len(parts) < 2 or not 1 < len(parts[0]) <= MAX_LABEL or not parts[1] or ": " in parts[1]:
         return None
     is_known = label_key(parts[0]) in known
     return Pair(parts[0], parts[1], element, False) if is_known else None
+
+
+def _is_code(text: str) -> bool:
+    """Whether it is no word of a sentence."""
+    return 3 <= len(text) <= 40 and (any(map(str.isdecimal, text)) or text.isupper())
 
 
 def _beside(page: Page, element: Element, known: Container[str]) -> Pair | None:
@@ -127,7 +138,10 @@ def _beside(page: Page, element: Element, known: Container[str]) -> Pair | None:
         parent = element.parent
         if parent is None or parent.text_end - parent.text_from > 6:
             return None
-        rest = page.spaced_text(parent).removeprefix(text).strip(" :")
+        whole = page.spaced_text(parent)
+        # A label below its value: `<b>Zwolle</b><small>Location</small>`.
+        rest = whole.removeprefix(text) if whole.startswith(text) else whole.removesuffix(text)
+        rest = rest.strip(" :")
         return Pair(text, rest, element, False) if 0 < len(rest) <= 80 else None
     return _pair(page, element, value, False)
 

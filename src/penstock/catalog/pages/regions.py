@@ -31,6 +31,8 @@ _TITLE_NAMES = words(
 class Regions:
     page: Page
     titles: tuple[str, ...]
+    # Names of the parts that are about something else.
+    elsewhere: frozenset[str] = OTHER_PRODUCT_NAMES
 
     @cached_property
     def heading(self) -> Element | None:
@@ -72,7 +74,7 @@ class Regions:
             if current.tag in _OUTSIDE or (
                 current.tag not in ("body", "html", "main")
                 and current.attributes
-                and not OTHER_PRODUCT_NAMES.isdisjoint(name_words(current.names))
+                and not self.elsewhere.isdisjoint(name_words(current.names))
                 and not self._holds_heading(current)
             ):
                 answer = True

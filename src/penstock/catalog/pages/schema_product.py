@@ -116,6 +116,10 @@ def _path(url: str) -> str:
     return url.split("#")[0].split("?")[0].rstrip("/").rsplit("//", 1)[-1].removeprefix("www.")
 
 
+def _address(url: str) -> str:
+    return url.split("#")[0].rstrip("/").rsplit("//", 1)[-1].removeprefix("www.")
+
+
 def likeness(one: str, other: str) -> float:
     """The share of common words: 1.0 for the same words, in any order."""
     first, second = set(_WORDS.findall(one.lower())), set(_WORDS.findall(other.lower()))
@@ -151,6 +155,10 @@ def add_product(found: Candidates, thing: Thing, locale: Locale, url: str) -> No
         add("breadcrumb", [part.strip() for part in category.split(">") if part.strip()], 0.5)
     offers = list(offers_of(thing))
     _add_offers(found, offers, thing, locale, url)
+    own = _own_variant(thing, url)
+    if own is not None:
+        _add_identifiers(found, own, 0.95)
+        _add_offers(found, list(offers_of(own)), own, locale, url)
     variants = _variants(thing, offers, locale)
     if len(variants) > 1:
         add("variants", variants)
@@ -359,6 +367,16 @@ def _variants(thing: Thing, offers: list[Thing], locale: Locale) -> list[dict[st
     return list(
         {repr(sorted(one.items(), key=lambda pair: pair[0])): one for one in named}.values()
     )
+
+
+def _own_variant(thing: Thing, url: str) -> Thing | None:
+    """The variant whose address is that of the page, if there is one."""
+    variants = thing.things("hasVariant")
+    for normal in (_address, _path):
+        found = [one for one in variants if normal(one.text("url") or one.id) == normal(url)]
+        if len(found) == 1 and len(variants) > 1:
+            return found[0]
+    return None
 
 
 def _variant(part: Thing, locale: Locale) -> dict[str, Any]:

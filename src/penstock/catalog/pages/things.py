@@ -71,6 +71,12 @@ def _local_name(name: str) -> str:
     return name.strip().rstrip("/").rsplit("/", 1)[-1].rsplit("#", 1)[-1].rsplit(":", 1)[-1]
 
 
+def _property_name(name: str) -> str:
+    """Some shops write `Offers` and `SKU`."""
+    local = _local_name(name)
+    return local.lower() if local.isupper() else local[:1].lower() + local[1:]
+
+
 # JSON-LD
 
 
@@ -136,7 +142,7 @@ class _JsonLd:
             if key not in ("@type", "@context", "@graph"):
                 read = self._values(member, depth, seen)
                 if read:
-                    values.setdefault(_local_name(key), []).extend(read)
+                    values.setdefault(_property_name(key), []).extend(read)
         return Thing(types, values, "json-ld", None, name)
 
     def _values(self, member: Any, depth: int, seen: frozenset[str]) -> list[Any]:

@@ -20,6 +20,7 @@ from penstock.catalog.pages.words import (
     OUT_OF_STOCK,
     STOCK_NAMES,
     label_key,
+    labels,
     name_words,
 )
 from penstock.catalog.values.availability_words import WORDS as AVAILABILITY
@@ -32,6 +33,14 @@ _MAX_STOCK_TEXT = 100
 _MAX_STOCK_LINE = 40
 _NEAR = 150
 _NOT_STOCK = words("a button option label h1 h2 h3 title script style")
+_BRAND_NAMES = words(
+    "brand brand-name product-brand productbrand manufacturer product-manufacturer hersteller"
+    " marke marca marque producent vyrobce merk"
+)
+_NOT_BRAND_NAMES = words(
+    "logo list menu filter navbar-brand brand-logo header site label title description icon"
+)
+_MAX_BRAND = 40
 _ID_ATTRIBUTES = (
     "data-product-sku", "data-sku", "data-item-sku", "data-product-code", "data-pid", "pid",
     "data-product-id", "data-productid", "data-item-id", "data-article-number", "data-product",
@@ -63,10 +72,30 @@ def add_visible(found: Candidates, regions: Regions, url: str) -> None:
             _SOURCE,
             0.85 if heading.tag == "h1" else 0.6,
         )
+    found.add("brand", _brand(regions), _SOURCE, 0.5)
     _add_stock(found, regions)
     _add_page_ids(found, regions, url)
     found.add("images", _images(regions, url), _SOURCE, 0.55)
     found.add("description", _description(regions), _SOURCE, 0.6)
+
+
+def _brand(regions: Regions) -> str | None:
+    """A short text that its author calls the brand, near the heading."""
+    page, heading = regions.page, regions.heading
+    if heading is None:
+        return None
+    for element in page.elements[max(0, heading.index - 15) : heading.index + 40]:
+        if not element.attributes or not 0 < element.text_end - element.text_from <= 2:
+            continue
+        called = name_words(element.called)
+        if called.isdisjoint(_BRAND_NAMES) or not called.isdisjoint(_NOT_BRAND_NAMES):
+            continue
+        text = page.text(element)
+        if not 2 <= len(text) <= _MAX_BRAND or label_key(text) in labels() or ":" in text:
+            continue
+        if not heading.contains(element) and not regions.is_elsewhere(element):
+            return read_line_text(text)
+    return None
 
 
 # Stock
@@ -161,7 +190,8 @@ def _add_page_ids(found: Candidates, regions: Regions, url: str) -> None:
         found.add("sku", kept, "form", sure - min(0.1, regions.distance(element) / 5_000))
         break
     if in_url is not None:
-        found.add("sku", in_url, "address", 0.4)
+        shown = _shown_segment(regions.page, url)
+        found.add("sku", shown or in_url, "address", 0.5 if shown else 0.4)
 
 
 def _url_id(url: str) -> str | None:
@@ -171,6 +201,13 @@ def _url_id(url: str) -> str | None:
         return None
     match = _URL_ID.search(unquote(path).rstrip("/"))
     return None if match is None else match[1]
+
+
+def _shown_segment(page: Page, url: str) -> str | None:
+    """The last part of the address, if the page shows it as it is: `/item/HX-4412`."""
+    last = unquote(urlsplit(url).path).rstrip("/").rsplit("/", 1)[-1].rsplit(".", 1)[0]
+    kept = read_identifier_text(last) if len(last) <= 30 and any(map(str.isdecimal, last)) else None
+    return kept if kept and any(text.strip() == kept for _, text in page.texts) else None
 
 
 # Breadcrumb

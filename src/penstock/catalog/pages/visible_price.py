@@ -4,7 +4,7 @@ out and not of another product."""
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from penstock.catalog.pages.html_tree import Element, Page
@@ -58,6 +58,13 @@ _FROM_TEXT = re.compile(
 )
 # `T50R` is a part number, not 50 rand.
 _CODE = re.compile(r"(?<![^\W\d_])[A-Za-z]{1,2}[0-9]{1,6}[A-Za-z]")
+# Where prices have a currency, numbers without one are less probable.
+_SURE_SCORE, _BARE_FACTOR = 0.5, 0.6
+_SUBSCRIPTION = re.compile(
+    r"subscri|auto-?ship|(?<![^\W_])abo(?![^\W_])|abonn|suscri|abbonament|assinatura|prenumer"
+    r"|předplat|подписк",
+    re.IGNORECASE,
+)
 _STRUCK = frozenset(("del", "s", "strike"))
 _NEW_NAMES = frozenset(("sale", "special", "new", "current", "final", "now"))
 
@@ -68,6 +75,7 @@ class SeenPrice:
     element: Element
     score: float
     old: bool
+    has_currency: bool = True
 
 
 def visible_digits(page: Page) -> frozenset[str]:
@@ -114,7 +122,16 @@ def seen_prices(regions: Regions, locale: Locale) -> list[SeenPrice]:
                 read_until = seen.element.text_end
             if len(found) >= _MAX_CANDIDATES:
                 break
-    return sorted(found, key=lambda one: -one.score)
+    return sorted(_doubt_bare(found), key=lambda one: -one.score)
+
+
+def _doubt_bare(found: list[SeenPrice]) -> list[SeenPrice]:
+    """Numbers without a currency are quantities and codes, where prices have one."""
+    if not any(one.has_currency and one.score >= _SURE_SCORE for one in found):
+        return found
+    return [
+        one if one.has_currency else replace(one, score=one.score * _BARE_FACTOR) for one in found
+    ]
 
 
 def _price_around(
@@ -138,6 +155,9 @@ def _price_around(
                 best = (holder, amount, whole)
             if has_currency:
                 break
+        if holder.tag in ("td", "th"):
+            # The other cells of a row say something else, such as a quantity.
+            break
         holder = holder.parent
     is_whole = best is not None
     if best is None:
@@ -147,7 +167,9 @@ def _price_around(
         return None, False
     holder, amount, whole = best
     score, old = _score(regions, holder, whole)
-    return (SeenPrice(amount, holder, score, old) if score > 0 else None), is_whole
+    has_currency = TOKEN.search(whole) is not None
+    seen = SeenPrice(amount, holder, score, old, has_currency) if score > 0 else None
+    return seen, is_whole
 
 
 def _amount(page: Page, holder: Element, text: str, locale: Locale) -> Amount | None:
@@ -207,10 +229,16 @@ def _score(regions: Regions, holder: Element, text: str) -> tuple[float, bool]:
         score -= 0.15
     if _NET_TEXT.search(around):
         score -= 0.15
-    if _OTHER_TEXT.search(_row_label(regions.page, holder)):
+    label = _row_label(regions.page, holder)
+    if _OTHER_TEXT.search(label):
         score -= 0.4
+    elif label.isdecimal() and label != "1":
+        # The price for a quantity.
+        score -= 0.3
     if regions.is_elsewhere(holder):
         score -= 0.4
+    if _SUBSCRIPTION.search(_choice_text(regions.page, holder)):
+        score -= 0.35
     if any(one.tag == "a" for one in (holder, *list(holder.ancestors())[:6])):
         score -= 0.2
     score += 0.3 / (1.0 + regions.distance(holder) / 60.0)
@@ -224,6 +252,15 @@ def _row_label(page: Page, holder: Element) -> str:
         return ""
     label = page.text(row.children[0])
     return label if len(label) <= MAX_PRICE_TEXT else ""
+
+
+def _choice_text(page: Page, holder: Element) -> str:
+    """The text of the choice that an amount belongs to, such as a radio button with its label."""
+    for one in list(holder.ancestors())[:3]:
+        if one.tag in ("label", "li", "fieldset"):
+            text = page.text(one)
+            return text if len(text) <= 2 * MAX_PRICE_TEXT else ""
+    return ""
 
 
 def _is_struck(element: Element) -> bool:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from penstock.catalog.word_lists import load, phrases, words
 
 _LISTS = load("page_words")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _EDGES = re.compile(r"^[\s:#*.\-–•]+|[\s:#*.\-–]+$")
 
 ADD_TO_CART = frozenset(phrases(_LISTS["add to cart"]))
@@ -27,7 +27,7 @@ DESCRIPTION_NAMES = words(_LISTS["names of descriptions"])
 
 
 def label_key(label: str) -> str:
-    return _EDGES.sub("", " ".join(label.lower().split()))
+    return _EDGES.sub("", " ".join(label.lower().replace("’", "'").split()))
 
 
 @cache

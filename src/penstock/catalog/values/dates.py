@@ -1,4 +1,4 @@
-"""Dates: ISO, day or month first, month names in seven languages, weeks, spreadsheet serials."""
+"""Dates: ISO, day or month first, month names in twenty languages, weeks, spreadsheet serials."""
 
 from __future__ import annotations
 
@@ -163,7 +163,10 @@ def _read_words(body: str, text: str) -> NormalisedValue:
     return _day(_full_year(year), month, day, text, "date_month_name")
 
 
-_ACCENTS = str.maketrans("äáàâãéèêëíìîïóòôõöúùûüçñ", "aaaaaeeeeiiiiooooouuuucn")
+_ACCENTS = str.maketrans(
+    "äáàâãåąăéèêëęěíìîïıóòôõöőøúùûüůűçćčñńňłľśšșşźżžýřťțďğ",
+    "aaaaaaaaeeeeeeiiiiiooooooouuuuuucccnnnllsssszzzyrttdg",
+)
 
 
 def _without_accents(word: str) -> str:
