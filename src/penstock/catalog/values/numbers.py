@@ -132,7 +132,9 @@ def _read_body(body: str, style: DecimalStyle | None, three_are_decimals: bool) 
         return Number(_canonical(grouped))
     mark = "," if commas else "."
     if commas + points > 1:
-        return Number(_canonical(grouped.replace(mark, ""))) if _groups(grouped, mark) else None
+        if _groups(grouped, mark):
+            return Number(_canonical(grouped.replace(mark, "")))
+        return _read_same_mark(grouped, mark)
     head, tail = grouped.split(mark)
     spaced = grouped is not body
     if len(tail) != 3 or len(head) > 3 or head.startswith("0") or not head or spaced:
@@ -141,6 +143,17 @@ def _read_body(body: str, style: DecimalStyle | None, three_are_decimals: bool) 
         against = style is not None and _CHARACTER[style] != mark and tail != ""
         return Number(_joined(head, tail), confidence=0.8 if against else 1.0)
     return _read_three(head, tail, mark, style, three_are_decimals)
+
+
+def _read_same_mark(text: str, mark: str) -> Number | None:
+    """`1.299.00`: the mark of the thousands is that of the cents as well."""
+    head, _, tail = text.rpartition(mark)
+    first, *rest = head.split(mark)
+    if len(tail) != 2 or not 1 <= len(first) <= 3 or first[0] == "0":
+        return None
+    if not rest or any(len(part) != 3 for part in rest):
+        return None
+    return Number(_joined(head.replace(mark, ""), tail), rule="number_same_mark", confidence=0.8)
 
 
 def _read_three(

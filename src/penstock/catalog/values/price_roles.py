@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Literal
 
 from penstock.catalog.values import price_words as words
+from penstock.catalog.values.numbers import read_number
 
 Span = tuple[int, int]
 Role = Literal["price", "now", "former", "other"]
@@ -20,14 +21,25 @@ def current_amounts(text: str, spans: Sequence[Span], mark: str) -> list[Span]:
     """The amounts that may be the price; none if all of them are something else, such as a saving.
     ``mark`` is where a currency was."""
     roles: list[Role] = []
-    for index, (start, end) in enumerate(spans):
-        before = text[spans[index - 1][1] if index else 0 : start].replace(mark, " ")
-        after = text[end : spans[index + 1][0] if index + 1 < len(spans) else len(text)]
+    gaps = _gaps(text, spans, mark)
+    for index in range(len(spans)):
+        before, after = gaps[index], gaps[index + 1]
         if index and words.BETWEEN.match(before):
             by_word = any(c.isalpha() for c in before)
             roles.append("now" if by_word and roles[-1] == "former" else roles[-1])
         else:
-            roles.append(_role(before, after.replace(mark, " "), is_first=index == 0))
+            role = _role_by_label(before)
+            told = words.NOT_PRICE_AFTER.match(after)
+            if _COUNT_AFTER.match(after):
+                role = "other"
+            elif told is not None:
+                following = spans[index + 1] if index + 1 < len(spans) else None
+                if following is None or not _belongs_to_next(
+                    after, role, text, (spans[index], following)
+                ):
+                    role = "other"
+                    gaps[index + 1] = after[told.end() :]
+            roles.append(role)
         if index and roles[-1] == "price" and _replaces(text, spans, index, mark):
             roles[-1] = "now"
     for wanted in ("now", "price", "former"):
@@ -37,14 +49,35 @@ def current_amounts(text: str, spans: Sequence[Span], mark: str) -> list[Span]:
     return []
 
 
-def _role(before: str, after: str, *, is_first: bool) -> Role:
-    if _COUNT_AFTER.match(after) or words.NOT_PRICE_AFTER.match(after):
-        return "other"
+def _gaps(text: str, spans: Sequence[Span], mark: str) -> list[str]:
+    """The texts before, between and after the amounts, without the marks of currencies."""
+    ends = [0, *(end for _, end in spans)]
+    starts = [*(start for start, _ in spans), len(text)]
+    return [text[a:b].replace(mark, " ") for a, b in zip(ends, starts, strict=True)]
+
+
+def _belongs_to_next(between: str, role: Role, text: str, spans: tuple[Span, Span]) -> bool:
+    """Whether a word between two amounts that may follow or precede its amount, as in `2,99 €
+    Pfand 0,15 €`, is the label of the second one. It is if the first has a label of its own;
+    otherwise it is that of the lower amount, since savings, delivery and deposits are lower."""
+    label = None
+    for label in words.NOT_PRICE_BEFORE.finditer(between):
+        pass
+    if label is None:
+        return False
+    left = between[label.end() :].strip(" .(")
+    if left not in ("", ":"):
+        return False
+    if role in ("now", "former") or left == ":" or words.ALWAYS_BEFORE.fullmatch(label.group()):
+        return True
+    first, second = (read_number(text[a:b].strip().rstrip(".,")) for a, b in spans)
+    return first is not None and second is not None and second.decimal < first.decimal
+
+
+def _role_by_label(before: str) -> Role:
+    """The role that the words before an amount give it."""
     role: Role = "price"
     last = -1
-    # `0,15 € Pfand 2,99 €`: the word belongs to the amount before it.
-    told = words.NOT_PRICE_AFTER.match(before)
-    before = before[told.end() :] if told is not None and not is_first else before
     for name, pattern in _BEFORE:
         for match in pattern.finditer(before):
             # Of two phrases that end together the first pattern counts.

@@ -21,7 +21,13 @@ _MIDDLE_DOT = re.compile(r"(?<=[0-9])[·^](?=[0-9])")
 _UNDERSCORE = re.compile(r"(?<=[0-9])_(?=[0-9]{3}(?![0-9]))")
 # `12'50` as in Spain; `5'10"` is a length.
 _APOSTROPHE_AS_MARK = re.compile(r"(?<![0-9'.,])([0-9]{1,5})'([0-9]{2})(?![0-9'.,\"])")
-_GAP = re.compile(r"(?<=[0-9][.,]) (?=[0-9]{2}(?![0-9]))")
+# `12 ,50` and `12, 50`
+_GAP = re.compile(r"(?<=[0-9][.,]) (?=[0-9]{2}(?![0-9]))|(?<=[0-9]) (?=[.,][0-9]{2}(?![0-9.,]))")
+_WIDE_POINT = re.compile(r"(?<=[0-9]) \. (?=[0-9]{2}(?![0-9.,]))")
+# `1, 299.00` and `1 , 299 . 00`
+_WIDE_MARKS = re.compile(
+    r"(?<![0-9.,])([0-9]{1,3}) ?(?P<mark>[.,]) ?([0-9]{3}) ?((?!(?P=mark))[.,]) ?([0-9]{2})(?![0-9.,])"
+)
 # `C $129.95`
 _SPLIT_SIGN = re.compile(r"(?<![^\W\d_])([A-Z]{1,3}) \$(?= ?[0-9])")
 _TAG = re.compile(r"<(?P<name>/?[A-Za-z]{1,10})[^<>]{0,200}>")
@@ -43,7 +49,9 @@ def plain_text(text: str) -> str:
         text = _without_tags(text)
     if not text.isascii():
         text = _DASH_AS_ZERO.sub(" 0", _DIGITS_ABOVE.sub(_lowered, text))
-    body = _GAP.sub("", " ".join(to_ascii(text).split())).replace("`", "'")
+    body = " ".join(to_ascii(text).split()).replace("`", "'")
+    body = _WIDE_POINT.sub(".", body)
+    body = _GAP.sub("", _WIDE_MARKS.sub(r"\1\2\3\4\5", body))
     body = _MIDDLE_DOT.sub(".", _UNDERSCORE.sub("", body))
     body = _SPLIT_SIGN.sub(_joined_sign, _APOSTROPHE_AS_MARK.sub(r"\1.\2", body))
     if _HYPHEN_AS_ZERO.search(body) and TOKEN.search(body):

@@ -9,11 +9,12 @@ from penstock.catalog.word_lists import entries, load, phrases, words
 _LISTS = load("price_words")
 
 
-def _any_of(heading: str) -> str:
-    """Any phrase of the list. Grouped by first character, so that few of the hundreds of phrases
+def _any_of(*headings: str) -> str:
+    """Any phrase of the lists. Grouped by first character, so that few of the hundreds of phrases
     are tried at each position."""
     by_first: dict[str, list[str]] = {}
-    for phrase in sorted(phrases(_LISTS[heading]), key=len, reverse=True):
+    listed = {phrase for heading in headings for phrase in phrases(_LISTS[heading])}
+    for phrase in sorted(listed, key=lambda phrase: (-len(phrase), phrase)):
         rest = re.escape(phrase[1:]).replace(r"\ ", r"[ -]?")
         by_first.setdefault(phrase[0], []).append(rest)
     groups = "|".join(f"{re.escape(first)}(?:{'|'.join(of)})" for first, of in by_first.items())
@@ -31,11 +32,14 @@ FROM = _standing_alone("from")
 NOW = _standing_alone("now")
 FORMER = _standing_alone("former")
 NOT_PRICE_BEFORE = re.compile(
-    rf"(?<![^\W\d_])(?:{_any_of('not the price, before')})(?![^\W_])", re.IGNORECASE
+    rf"(?<![^\W\d_])(?:{_any_of('not the price, before', 'not the price, always before')})(?![^\W_])",
+    re.IGNORECASE,
 )
 NOT_PRICE_AFTER = re.compile(
     rf"\s{{0,4}}(?:{_any_of('not the price, after')})(?![^\W_])", re.IGNORECASE
 )
+PERCENT_WORDS = rf"(?:{_any_of('not the price, after')})(?![^\W_])"
+ALWAYS_BEFORE = _standing_alone("not the price, always before")
 REPLACED_BY = re.compile(rf"[\s,;|]{{0,4}}(?:{_any_of('replaced by')})[\s:]{{0,4}}", re.IGNORECASE)
 # The currencies that a word for hundredths is used with, the most likely first.
 HUNDREDTHS = {
@@ -63,7 +67,9 @@ PER_COUNT = re.compile(
 # "1.2k" and "2 for $5" do not mean the number that is written.
 NOT_PLAIN = re.compile(
     r"[0-9]\s?(?:k|tsd|mio|mrd|mn|bn|million|millions|thousand|billion|mille|mil|mila"
-    r"|lakhs?|lacs?|crores?|tys|tis|mln|млн|тыс|тис|millones|milhões|milioni|万|億|亿|만|억)(?![^\W_])"
+    r"|lakhs?|lacs?|crores?|cr|tys|tis|mln|млн|тыс|тис|millones|milhões|milioni)(?![^\W_])"
+    r"|[0-9]\s?[万億亿만억]|[0-9](?-i:MM?)(?![^\W_])"
+    r"|^[0-9]{1,2}\s?/\s?[$£€]"
     r"|(?<![^\W_])(?:two|three|zwei|drei|deux|trois|dos|tres|due|tre|twee|drie)\s"
     r"(?:for|für|pour|por|per|voor)(?![^\W_])"
     r"|(?P<several>[0-9]\s?(?:x|for|für|pour|voor|por|per)\s?[^\w\s]?\s?[0-9])",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise
 from typing import NamedTuple
@@ -50,7 +50,9 @@ _THREE_PLACES = frozenset(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"))
 
 
 # `12,50 -5 %`: it is unclear whether the price is before or after the discount.
-_PERCENT_OFF = re.compile(r"[0-9]\s{0,2}[-–−]\s?[0-9]{1,2}(?:[.,][0-9]{1,2})?\s?%")
+_PERCENT_OFF = re.compile(
+    r"[0-9]\s{0,2}(?:[€$£₽₴₺]|[^\W\d_]{1,3})?\s{0,2}[-–−]\s?[0-9]{1,2}(?:[.,][0-9]{1,2})?\s?%"
+)
 _PERCENT = re.compile(r"(?<![0-9.,])[-–−]?\s?([0-9]{1,2}(?:[.,][0-9]{1,2})?)\s?%")
 # `35€99` and `35€ 99`; `35 € 99` only if that is the whole text, since it may be two numbers.
 _CURRENCY_AS_MARK = re.compile(
@@ -72,13 +74,19 @@ _WITH_HUNDREDTHS = re.compile(
     re.IGNORECASE,
 )
 _SPACED_CURRENCY_AS_MARK = re.compile(r"([0-9]{1,5}) ([€$£₽₴₺]) ?([0-9]{2})")
-_TAX_RATE = re.compile(r"(?<![0-9.,])[0-9]{1,2}(?:[.,][0-9]{1,2})? ?% ?")
+# A tax rate, or a discount as in `-20% 15,99 €` and `15,99 € (20% off)`.
+_TAX_RATE = re.compile(
+    rf"(?<![0-9.,])(?:-\s?)?[0-9]{{1,2}}(?:[.,][0-9]{{1,2}})? ?% ?(?:{words.PERCENT_WORDS})?",
+    re.IGNORECASE,
+)
 # A letter in the place of a digit, as in `12,9O`, `1O,50` and `l2,50`, or inside a number.
 _LETTER_AS_DIGIT = re.compile(
     r"[0-9][.,]?\s?[OoQDIl|ОоΟο]{1,3}(?![^\W\d_])(?!\s{0,2}[0-9])"
     r"|(?<![^\W\d_])[OoQDIl|ОоΟο]{1,3}[.,]?[0-9]"
     r"|[0-9][^\W\d_][0-9]"
 )
+# `A12` is a code.
+_LETTER_AND_NUMBER = re.compile(r"\s?[^\W\d_][0-9]")
 # Replaces a removed currency, so that "3,49 zł 1,75 zł" stays two numbers.
 _CURRENCY_STOOD = "¤"
 
@@ -216,6 +224,8 @@ def _read_any(text: str, style: PriceStyle) -> NormalisedValue:
     unit, body = _per_unit(_with_mark(body))
     if unit is None:
         unit, body = _per_count(body)
+    elif (cents := _read_hundredths(body.strip(), replace(style, unit=unit))) is not None:
+        return cents
     if _is_not_plain(body):
         return unreadable("PRICE_UNREADABLE", text)
     try:
@@ -403,6 +413,7 @@ def _is_price_text(rest: str, spans: list[Span], *, currency_known: bool) -> boo
         or _is_code(rest, spans)
         or _is_fraction(rest, spans, currency_known=currency_known)
         or (_WORD.search(rest) and _LETTER_AS_DIGIT.search(rest))
+        or (not currency_known and _LETTER_AND_NUMBER.match(rest))
         or not _words_are_known(rest, currency_known=currency_known)
     )
 
@@ -446,7 +457,9 @@ def _is_code(text: str, spans: list[Span]) -> bool:
 
 def _is_fraction(text: str, spans: list[Span], *, currency_known: bool) -> bool:
     """`523,00 / 50`: a price for an unknown unit, since both ends of a range have cents. `12/2026`
-    without a currency is no price at all."""
+    and `15/01/2026` without a currency are no prices at all."""
+    if len(spans) == 3 and not currency_known:
+        return all(text[a[1] : b[0]].strip() == "/" for a, b in pairwise(spans))
     if len(spans) != 2 or "/" not in text[spans[0][1] : spans[1][0]]:
         return False
     first, second = (text[start:end].strip() for start, end in spans)
