@@ -60,15 +60,15 @@ def _belongs_to_next(between: str, role: Role, text: str, spans: tuple[Span, Spa
     """Whether a word between two amounts that may follow or precede its amount, as in `2,99 €
     Pfand 0,15 €`, is the label of the second one. It is if the first has a label of its own;
     otherwise it is that of the lower amount, since savings, delivery and deposits are lower."""
-    label = None
-    for label in words.NOT_PRICE_BEFORE.finditer(between):
-        pass
-    if label is None:
+    labels = list(words.NOT_PRICE_BEFORE.finditer(between))
+    left = between[labels[-1].end() :].strip(" .(") if labels else between
+    if not labels or left not in ("", ":"):
         return False
-    left = between[label.end() :].strip(" .(")
-    if left not in ("", ":"):
-        return False
-    if role in ("now", "former") or left == ":" or words.ALWAYS_BEFORE.fullmatch(label.group()):
+    if (
+        role in ("now", "former")
+        or left == ":"
+        or words.ALWAYS_BEFORE.fullmatch(labels[-1].group())
+    ):
         return True
     first, second = (read_number(text[a:b].strip().rstrip(".,")) for a, b in spans)
     return first is not None and second is not None and second.decimal < first.decimal

@@ -31,10 +31,8 @@ FREE = frozenset(phrases(_LISTS["free"]))
 FROM = _standing_alone("from")
 NOW = _standing_alone("now")
 FORMER = _standing_alone("former")
-NOT_PRICE_BEFORE = re.compile(
-    rf"(?<![^\W\d_])(?:{_any_of('not the price, before', 'not the price, always before')})(?![^\W_])",
-    re.IGNORECASE,
-)
+_NOT_PRICE = _any_of("not the price, before", "not the price, always before")
+NOT_PRICE_BEFORE = re.compile(rf"(?<![^\W\d_])(?:{_NOT_PRICE})(?![^\W_])", re.IGNORECASE)
 NOT_PRICE_AFTER = re.compile(
     rf"\s{{0,4}}(?:{_any_of('not the price, after')})(?![^\W_])", re.IGNORECASE
 )

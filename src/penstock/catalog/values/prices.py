@@ -224,10 +224,9 @@ def _read_any(text: str, style: PriceStyle) -> NormalisedValue:
     unit, body = _per_unit(_with_mark(body))
     if unit is None:
         unit, body = _per_count(body)
-    elif (cents := _read_hundredths(body.strip(), replace(style, unit=unit))) is not None:
-        return cents
-    if _is_not_plain(body):
-        return unreadable("PRICE_UNREADABLE", text)
+    cents = _read_hundredths(body.strip(), replace(style, unit=unit)) if unit else None
+    if cents is not None or _is_not_plain(body):
+        return cents or unreadable("PRICE_UNREADABLE", text)
     try:
         return _read_amounts(body, text, style, tax, unit)
     except UnclearCurrencyError:
