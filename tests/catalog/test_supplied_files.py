@@ -57,7 +57,7 @@ def test_a_magento_like_export() -> None:
     assert targets["categories"] == "category"
     assert targets["price"] == "price.amount"
     assert targets["weight"] == "specifications.weight"
-    assert "status" not in targets
+    assert targets["status"] == "published"
     assert targets["cost"] == "price.cost"
     beanie = rows[0].product
     assert beanie["title"] == "Arctic Cozy Knit Unisex Beanie"

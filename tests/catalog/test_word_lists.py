@@ -58,7 +58,15 @@ def test_lists_are_read_once_and_cannot_be_changed() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["synonyms", "synonyms_extra_languages", "synonyms_europe", "synonyms_world"]
+    "name",
+    [
+        "synonyms",
+        "synonyms_extra_languages",
+        "synonyms_europe",
+        "synonyms_world",
+        "synonyms_systems",
+        "synonyms_logistics",
+    ],
 )
 def test_synonyms_belong_to_fields(name: str) -> None:
     assert [target for target in load(name) if target not in BY_TARGET] == []

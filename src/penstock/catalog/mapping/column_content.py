@@ -35,6 +35,7 @@ from penstock.catalog.word_lists import words
 MIN_FILLED_CELLS = 3
 TOO_FEW = 0.25
 _CODE = re.compile(r"\s*(?=[^\s]*[0-9])[A-Z0-9._/-]{1,24}\s*")
+_SHORT_WORD = re.compile(r"\s?[^\W\d_]{1,6}\.?\s?")
 _PHRASE = re.compile(r"\s*[^\W\d_]{3,} [^\W\d_]{2,}")
 MAX_INSPECTED = 200
 
@@ -44,7 +45,10 @@ _FITS: dict[str, Callable[[str], bool]] = {
     "price": lambda text: read_price(text).value is not None,
     "per_unit": lambda text: read_price(text).value is not None,
     "currency": lambda text: currency_of(text) is not None,
-    "unit": lambda text: text.isdecimal() or unit_of(text) is not None,
+    # Units of other languages are short words, too.
+    "unit": lambda text: (
+        text.isdecimal() or unit_of(text) is not None or _SHORT_WORD.fullmatch(text) is not None
+    ),
     "tiers": lambda text: read_tier_cell(text, None, None).value is not None,
     "step": lambda text: read_step(text).value is not None,
     "percent": lambda text: read_percent(text, None).value is not None,
@@ -106,6 +110,14 @@ def are_phrases(samples: Sequence[str]) -> bool:
 def are_numbers(samples: Sequence[str]) -> bool:
     cells = filled(samples)
     return bool(cells) and all(text.strip().isdecimal() for text in cells)
+
+
+def are_counted(samples: Sequence[str]) -> bool:
+    """`1`, `2`, `3`: the rows are counted."""
+    cells = [text.strip() for text in filled(samples)]
+    if len(cells) < MIN_FILLED_CELLS or not all(text.isdecimal() for text in cells):
+        return False
+    return [int(text) for text in cells] == list(range(int(cells[0]), int(cells[0]) + len(cells)))
 
 
 def are_amounts(samples: Sequence[str]) -> bool:
@@ -215,6 +227,9 @@ def look(samples: Sequence[str]) -> tuple[str, str, float] | None:
         return None
     for kind, target, most, check in _LOOKS:
         share = sum(check(text) for text in cells) / len(cells)
+        # One word in all cells, as `Stock`, may be the kind of the product.
+        if kind == "availability" and len(set(cells)) == 1 and " " not in cells[0].strip():
+            continue
         if share >= 0.8:
             return kind, target, round(most * share, 3)
     return None

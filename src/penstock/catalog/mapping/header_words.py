@@ -26,6 +26,11 @@ _LOCALE = re.compile(
     r"[-_.:](?:[a-z]{2}[_-][A-Z]{2}(?:[-_.][A-Za-z0-9_]{1,30})?"
     r"|(?:en|de|fr|es|it|nl|pt|pl|cs|sk|da|sv|no|nb|fi|hu|ro|bg|hr|sl|et|lv|lt|el|tr|ru|uk|ja|zh|ko))$"
 )
+# A language in capitals after the name: `Omschrijving NL`.
+_LANGUAGE = re.compile(
+    r"(?<=[^\W\d_]{3}) (?:EN|DE|FR|ES|IT|NL|PT|PL|CZ|CS|SK|DK|DA|SE|SV|NO|NB|FI|HU|RO|BG|HR|SI|SL"
+    r"|EE|ET|LV|LT|GR|EL|TR|RU|UA|UK|JP|CN|KR|ENG|GER|FRA|ESP|ITA)$"
+)
 _BRACKETED = re.compile(r"[(\[{][^()\[\]{}]{0,60}[)\]}]")
 
 
@@ -46,9 +51,9 @@ def without_brackets(header: str) -> str | None:
 
 
 def without_locale(header: str) -> str | None:
-    """`name-en_US`, `description-fr_FR-web` and `product_name_fr` without the language; None if
-    the header names none."""
-    rest = _LOCALE.sub("", header.strip())
+    """`name-en_US`, `description-fr_FR-web`, `product_name_fr` and `Omschrijving NL` without the
+    language; None if the header names none."""
+    rest = _LANGUAGE.sub("", _LOCALE.sub("", header.strip()))
     return rest if rest and rest != header.strip() else None
 
 

@@ -15,6 +15,7 @@ from penstock.catalog.fields import BY_TARGET, TIERS, kind_of
 from penstock.catalog.mapping import column_content, synonyms
 from penstock.catalog.mapping.assign import assign
 from penstock.catalog.mapping.header_meaning import fields_meant, meaning
+from penstock.catalog.mapping.header_words import without_locale
 from penstock.catalog.mapping.quantity_steps import read_quantity_step
 from penstock.catalog.mapping.shared_prefix import names_without_prefix
 from penstock.catalog.mapping.size_columns import find_size_columns
@@ -129,7 +130,7 @@ def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Pro
     _split_gross_and_net(header, chosen, thoughts)
     if has_prices and not _with_a_discount(chosen, thoughts):
         _with_a_price(header, chosen, thoughts)
-    _with_a_title(chosen, thoughts, samples)
+    _with_a_title(header, chosen, thoughts, samples)
     _with_further_columns(chosen, thoughts)
     return Proposal(
         tuple(
@@ -146,6 +147,8 @@ def _field_options(
 ) -> _ColumnOptions:
     """``shorter`` is the name without the prefix that all columns of the file share."""
     named, hints = synonyms.candidates(name, platform)
+    if platform is not None and synonyms.fills_no_field(name, platform):
+        return _ColumnOptions({}, None, hints)
     if not named and shorter is not None:
         named, hints = synonyms.candidates(shorter)
         name = shorter
@@ -271,7 +274,9 @@ def _with_further_columns(chosen: list[str | None], thoughts: list[_ColumnOption
         if chosen[index] is not None:
             continue
         for target, (confidence, how) in thought.options.items():
-            if how == "exact" and target in BY_TARGET and BY_TARGET[target].many:
+            if how != "exact" or target not in taken or confidence < MIN_CONFIDENCE:
+                continue
+            if target in BY_TARGET and BY_TARGET[target].many:
                 number = next(n for n in count(2) if f"{target}.{n}" not in taken)
                 further = f"{target}.{number}"
                 thought.options[further] = (round(confidence * 0.95, 3), how)
@@ -361,7 +366,10 @@ def _with_a_price(
 
 
 def _with_a_title(
-    chosen: list[str | None], thoughts: list[_ColumnOptions], samples: Sequence[Sequence[str]]
+    header: Sequence[str],
+    chosen: list[str | None],
+    thoughts: list[_ColumnOptions],
+    samples: Sequence[Sequence[str]],
 ) -> None:
     """Without a title column, use a column of short descriptions: many price lists call the
     product name description."""
@@ -373,15 +381,25 @@ def _with_a_title(
         confidence, how = thoughts[index].options["description"]
         thoughts[index].options["title"] = (round(confidence * 0.8, 3), how)
         chosen[index] = "title"
-        _with_another(chosen, thoughts, "description")
+        # The same text in another language is not the description.
+        stem = without_locale(header[index])
+        same = [stem is not None and without_locale(name) == stem for name in header]
+        _with_another(chosen, thoughts, "description", same)
 
 
-def _with_another(chosen: list[str | None], thoughts: list[_ColumnOptions], target: str) -> None:
+def _with_another(
+    chosen: list[str | None],
+    thoughts: list[_ColumnOptions],
+    target: str,
+    excluded: Sequence[bool],
+) -> None:
     """The best other column of a field that has become free."""
     free = [
         (thought.options[target][0], -index)
         for index, thought in enumerate(thoughts)
-        if chosen[index] is None and thought.options.get(target, (0.0,))[0] >= MIN_CONFIDENCE
+        if chosen[index] is None
+        and not excluded[index]
+        and thought.options.get(target, (0.0,))[0] >= MIN_CONFIDENCE
     ]
     if free:
         chosen[-max(free)[1]] = target
@@ -393,6 +411,12 @@ def _adjusted_confidence(target: str, confidence: float, samples: Sequence[str])
     if (named and column_content.are_codes(samples)) or (
         target == "identifiers.sku" and column_content.are_phrases(samples)
     ):
+        confidence *= 0.6
+    elif target == "identifiers.sku" and confidence < 1 and column_content.are_counted(samples):
+        # `No.` with 1, 2, 3 is the number of the row.
+        confidence *= 0.6
+    elif target == "price.taxRate" and confidence < 0.9 and column_content.are_codes(samples):
+        # `Tax class` with 1 and 2 are codes, with 19 % or 7.7 rates.
         confidence *= 0.6
     elif target == "category" and column_content.are_numbers(samples):
         # Numeric category codes mean nothing without their list.

@@ -45,6 +45,7 @@ _PRICE_GROUPS = words(_LISTS["groups of prices"])
 _PRODUCT_GROUPS = words(_LISTS["groups of product data"])
 _GROUPS = words(_LISTS["groups of columns"])
 _TOO_GENERAL = words(_LISTS["too general below groups"])
+_NOT_BELOW_OTHERS = words(_LISTS["too general below other groups"])
 _JOINING_GROUPS = _JOINING | words(_LISTS["joining"]) | {"w", "v", "i", "a", "на", "в", "u", "s"}
 
 
@@ -130,6 +131,8 @@ def known_names() -> dict[str, dict[str, float]]:
         load("synonyms_extra_languages"),
         load("synonyms_europe"),
         load("synonyms_world"),
+        load("synonyms_systems"),
+        load("synonyms_logistics"),
     )
     for target, names in (pair for one in lists for pair in one.items()):
         for name in phrases(names):
@@ -197,6 +200,11 @@ def platform_of(headers: Sequence[str]) -> str | None:
 def platform_fields(platform: str) -> frozenset[str]:
     """The fields that files of the platform may fill."""
     return frozenset(_platform_keys(platform).values())
+
+
+def fills_no_field(header: str, platform: str) -> bool:
+    """Whether the platform has a column of this name that no field is meant for."""
+    return _platform_keys(platform).get(header_key(header)) == _NO_FIELD
 
 
 def exact(key: str) -> dict[str, float]:
@@ -350,6 +358,8 @@ def _below_group(header: str) -> dict[str, float]:
         if name in _JOINING_GROUPS or (
             not about_product and not _TOO_GENERAL.isdisjoint((rest, canonical(rest)))
         ):
+            continue
+        if not (about_product or about_prices) and canonical(rest) in _NOT_BELOW_OTHERS:
             continue
         if about_prices and all(word in _SKIPPED_WORDS for word in names[at:]):
             return {"price.amount": _BELOW_GROUP}
