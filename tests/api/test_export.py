@@ -130,8 +130,8 @@ async def test_problems_as_a_list_and_beside_the_suppliers_rows(
 ) -> None:
     job = await _with_problems(client, bench)
     report = (await client.post(f"/api/jobs/{job}/export?format=json&which=errors")).json()
-    assert [(one["Row"], one["Status"], one["Code"]) for one in report] == [
-        (2, "ERROR", "ROW_TOO_LONG")
+    assert [(one["Row"], one["Line"], one["Status"], one["Code"]) for one in report] == [
+        (2, 3, "ERROR", "ROW_TOO_LONG")
     ]
     path = f"/api/jobs/{job}/export?format=json&which=original-with-errors"
     [row] = (await client.post(path)).json()

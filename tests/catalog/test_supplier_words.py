@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.catalog.test_normalise import codes, one
 
 from penstock.catalog.values.availability import read_availability, read_lead_time
 from penstock.catalog.values.gtin import read_gtin
@@ -46,6 +47,23 @@ def test_words_for_availability(text: str, status: str) -> None:
 )  # fmt: skip
 def test_lead_times(text: str, days: int) -> None:
     assert read_lead_time(text).value == days
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [("auf Bestellung", "backorder"), ("na zamówienie", "backorder"), ("под заказ", "backorder"),
+     ("Auslauf", "out_of_stock"), ("préco", None)],
+)  # fmt: skip
+def test_words_instead_of_lead_times(text: str, status: str | None) -> None:
+    """They tell the status where no other column does."""
+    for stock, expected in (("", status), ("0", status or "out_of_stock"), ("7", "in_stock")):
+        row = one(identifiers_sku="A-1", title="Dose", availability_quantity=stock,
+                  availability_leadTimeDays=text)  # fmt: skip
+        found = row.product.get("availability", {})
+        assert found.get("status") == expected, stock
+        assert "leadTimeDays" not in found
+        assert "availability.leadTimeDays" not in row.lineage
+        assert codes(row) == ([] if status else ["LEAD_TIME_UNREADABLE"])
 
 
 @pytest.mark.parametrize(

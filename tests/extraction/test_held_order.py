@@ -29,3 +29,18 @@ async def test_the_largest_change_comes_first(bench: Bench) -> None:
     ]  # fmt: skip
     assert first == found[0]
     assert (found[1].before, found[1].after, found[1].currency) == ("100.00", "1.00", "EUR")
+
+
+async def test_a_check_tells_what_its_import_would_hold_back(bench: Bench) -> None:
+    before = HEAD + b"A;Lamp;;10.00 EUR\nB;Bulb;;2.00 EUR\nC;Saw;;100.00 EUR\n"
+    after = HEAD + b"A;Lamp;;30.00 EUR\nB;Bulb;;2000.00 EUR\nC;Saw;;101.00 EUR\n"
+    await run_file(bench, before, intent="merge", source="acme")
+    job = await run_file(bench, after, intent="check", source="acme")
+    async with bench.runtime.db.acquire() as conn:
+        found = await held_rows(conn, job["id"], 10, is_check=True)
+        held_back = await held_rows(conn, job["id"], 10)
+    assert [(one.row_no, one.before, one.after) for one in found] == [
+        (2, "2.00", "2000.00"), (1, "10.00", "30.00")
+    ]  # fmt: skip
+    assert found[0].code == "PRICE_CHANGE_HELD"
+    assert held_back == []

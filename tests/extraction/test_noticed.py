@@ -46,8 +46,8 @@ async def test_they_are_counted_and_exported(bench: Bench) -> None:
     lines = []
     async for page in result_pages(bench.runtime.db.acquire, job["id"], 5, wanted):
         columns = export_columns(bench.runtime, row, wanted, page)
-        lines += [one.cells for one in export_rows(wanted, columns, page)]
-    assert (2, "DONE", "warning", "RAGGED_ROW") in [tuple(line[:4]) for line in lines]
+        lines += [one.cells for one in export_rows(wanted, columns, page, [(1, 2)])]
+    assert (2, 3, "DONE", "warning", "RAGGED_ROW") in [tuple(line[:5]) for line in lines]
 
 
 async def test_they_stay_when_the_row_runs_again(bench: Bench) -> None:

@@ -4782,6 +4782,11 @@ export interface components {
              */
             header: string[] | null;
             /**
+             * Lines
+             * @description Where rows are in the file, as pairs of a row and its line (of a workbook: the row of the sheet): from this row on the line grows with the row. Line 0: unknown from there on. Empty for JSON and XML, and until the file is read.
+             */
+            lines: number[][];
+            /**
              * Columns
              * @description Columns of the results, once they are known.
              */
@@ -5426,6 +5431,11 @@ export interface components {
             id: string;
             /** Rowno */
             rowNo: number;
+            /**
+             * Line
+             * @description The line of the file, or the row of the sheet; null if it is not known.
+             */
+            line: number | null;
             status: components["schemas"]["ItemStatus"];
             /**
              * Shown
@@ -7100,6 +7110,11 @@ export interface components {
         PreviewRow: {
             /** Rowno */
             rowNo: number;
+            /**
+             * Line
+             * @description The line of the file, or the row of the sheet; null if it is not known.
+             */
+            line: number | null;
             /**
              * Cells
              * @description As read, in the order of `header`.
@@ -10089,6 +10104,7 @@ export interface operations {
                      *       "rows": [
                      *         {
                      *           "rowNo": 3,
+                     *           "line": 3,
                      *           "cells": [
                      *             "text"
                      *           ],
@@ -10351,6 +10367,11 @@ export interface operations {
                      *       "header": [
                      *         "text"
                      *       ],
+                     *       "lines": [
+                     *         [
+                     *           3
+                     *         ]
+                     *       ],
                      *       "columns": [
                      *         "text"
                      *       ],
@@ -10511,6 +10532,7 @@ export interface operations {
                      *         {
                      *           "id": "text",
                      *           "rowNo": 3,
+                     *           "line": 3,
                      *           "status": "PENDING",
                      *           "shown": "text",
                      *           "stage": "extract",
@@ -13254,6 +13276,11 @@ export interface operations {
                      *       "header": [
                      *         "text"
                      *       ],
+                     *       "lines": [
+                     *         [
+                     *           3
+                     *         ]
+                     *       ],
                      *       "columns": [
                      *         "text"
                      *       ],
@@ -13456,6 +13483,11 @@ export interface operations {
                      *       "header": [
                      *         "text"
                      *       ],
+                     *       "lines": [
+                     *         [
+                     *           3
+                     *         ]
+                     *       ],
                      *       "columns": [
                      *         "text"
                      *       ],
@@ -13657,6 +13689,11 @@ export interface operations {
                      *       "errors": {},
                      *       "header": [
                      *         "text"
+                     *       ],
+                     *       "lines": [
+                     *         [
+                     *           3
+                     *         ]
                      *       ],
                      *       "columns": [
                      *         "text"
@@ -13874,6 +13911,11 @@ export interface operations {
                      *       "errors": {},
                      *       "header": [
                      *         "text"
+                     *       ],
+                     *       "lines": [
+                     *         [
+                     *           3
+                     *         ]
                      *       ],
                      *       "columns": [
                      *         "text"
@@ -14153,6 +14195,11 @@ export interface operations {
                      *         "header": [
                      *           "text"
                      *         ],
+                     *         "lines": [
+                     *           [
+                     *             3
+                     *           ]
+                     *         ],
                      *         "columns": [
                      *           "text"
                      *         ],
@@ -14243,6 +14290,11 @@ export interface operations {
                      *         "errors": {},
                      *         "header": [
                      *           "text"
+                     *         ],
+                     *         "lines": [
+                     *           [
+                     *             3
+                     *           ]
                      *         ],
                      *         "columns": [
                      *           "text"
@@ -14473,6 +14525,11 @@ export interface operations {
                      *         "errors": {},
                      *         "header": [
                      *           "text"
+                     *         ],
+                     *         "lines": [
+                     *           [
+                     *             3
+                     *           ]
                      *         ],
                      *         "columns": [
                      *           "text"
@@ -14902,6 +14959,11 @@ export interface operations {
                      *         "header": [
                      *           "text"
                      *         ],
+                     *         "lines": [
+                     *           [
+                     *             3
+                     *           ]
+                     *         ],
                      *         "columns": [
                      *           "text"
                      *         ],
@@ -14992,6 +15054,11 @@ export interface operations {
                      *         "errors": {},
                      *         "header": [
                      *           "text"
+                     *         ],
+                     *         "lines": [
+                     *           [
+                     *             3
+                     *           ]
                      *         ],
                      *         "columns": [
                      *           "text"
@@ -15245,6 +15312,11 @@ export interface operations {
                      *         "header": [
                      *           "text"
                      *         ],
+                     *         "lines": [
+                     *           [
+                     *             3
+                     *           ]
+                     *         ],
                      *         "columns": [
                      *           "text"
                      *         ],
@@ -15335,6 +15407,11 @@ export interface operations {
                      *         "errors": {},
                      *         "header": [
                      *           "text"
+                     *         ],
+                     *         "lines": [
+                     *           [
+                     *             3
+                     *           ]
                      *         ],
                      *         "columns": [
                      *           "text"
@@ -15676,6 +15753,11 @@ export interface operations {
                      *         "header": [
                      *           "text"
                      *         ],
+                     *         "lines": [
+                     *           [
+                     *             3
+                     *           ]
+                     *         ],
                      *         "columns": [
                      *           "text"
                      *         ],
@@ -15767,6 +15849,11 @@ export interface operations {
                      *         "errors": {},
                      *         "header": [
                      *           "text"
+                     *         ],
+                     *         "lines": [
+                     *           [
+                     *             3
+                     *           ]
                      *         ],
                      *         "columns": [
                      *           "text"
@@ -16131,6 +16218,11 @@ export interface operations {
                      *         "header": [
                      *           "text"
                      *         ],
+                     *         "lines": [
+                     *           [
+                     *             3
+                     *           ]
+                     *         ],
                      *         "columns": [
                      *           "text"
                      *         ],
@@ -16222,6 +16314,11 @@ export interface operations {
                      *         "errors": {},
                      *         "header": [
                      *           "text"
+                     *         ],
+                     *         "lines": [
+                     *           [
+                     *             3
+                     *           ]
                      *         ],
                      *         "columns": [
                      *           "text"
@@ -16886,6 +16983,11 @@ export interface operations {
                      *         "header": [
                      *           "text"
                      *         ],
+                     *         "lines": [
+                     *           [
+                     *             3
+                     *           ]
+                     *         ],
                      *         "columns": [
                      *           "text"
                      *         ],
@@ -16976,6 +17078,11 @@ export interface operations {
                      *         "errors": {},
                      *         "header": [
                      *           "text"
+                     *         ],
+                     *         "lines": [
+                     *           [
+                     *             3
+                     *           ]
                      *         ],
                      *         "columns": [
                      *           "text"
@@ -17435,6 +17542,11 @@ export interface operations {
                      *         "header": [
                      *           "text"
                      *         ],
+                     *         "lines": [
+                     *           [
+                     *             3
+                     *           ]
+                     *         ],
                      *         "columns": [
                      *           "text"
                      *         ],
@@ -17525,6 +17637,11 @@ export interface operations {
                      *         "errors": {},
                      *         "header": [
                      *           "text"
+                     *         ],
+                     *         "lines": [
+                     *           [
+                     *             3
+                     *           ]
                      *         ],
                      *         "columns": [
                      *           "text"
@@ -17772,6 +17889,11 @@ export interface operations {
                      *         "header": [
                      *           "text"
                      *         ],
+                     *         "lines": [
+                     *           [
+                     *             3
+                     *           ]
+                     *         ],
                      *         "columns": [
                      *           "text"
                      *         ],
@@ -17862,6 +17984,11 @@ export interface operations {
                      *         "errors": {},
                      *         "header": [
                      *           "text"
+                     *         ],
+                     *         "lines": [
+                     *           [
+                     *             3
+                     *           ]
                      *         ],
                      *         "columns": [
                      *           "text"

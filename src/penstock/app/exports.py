@@ -27,6 +27,7 @@ from penstock.model.export import (
     report_lines,
 )
 from penstock.model.exports.templates import ExportTemplate
+from penstock.model.rows.lines import Runs, line_of, runs_of
 from penstock.model.states import ItemStatus
 from penstock.store.catalog import missing
 from penstock.store.catalog.missing import MissingProduct
@@ -74,7 +75,7 @@ async def export_pieces(
     columns: Sequence[str] = ()
     async with opened() as conn:
         first = await first_result(runtime, conn, job.id, job)
-    marks = kind.marks or wanted.which == "all"
+    marks, lines = kind.marks or wanted.which == "all", runs_of(from_json(job.context) or {})
     rows = result_pages(opened, job.id, job.total, wanted, marks=marks, first=first)
     async with aclosing(_one_ahead(rows)) as pages:
         async for page in pages:
@@ -87,7 +88,7 @@ async def export_pieces(
                     amounts = template.amounts(amounts)
                 writer = kind(names, amounts)
                 yield writer.head()
-            yield await in_export_thread(_page, writer, wanted, columns, page)
+            yield await in_export_thread(_page, writer, wanted, columns, page, lines)
     if writer is not None:
         yield await in_export_thread(writer.end)
 
@@ -128,9 +129,10 @@ async def _one_ahead(
 
 
 def _page(
-    writer: RowWriter, wanted: ExportFilter, columns: Sequence[str], page: Sequence[ExportedRow]
-) -> bytes:
-    return writer.page(export_rows(wanted, columns, page))
+    writer: RowWriter, wanted: ExportFilter, columns: Sequence[str], page: Sequence[ExportedRow],
+    lines: Runs,
+) -> bytes:  # fmt: skip
+    return writer.page(export_rows(wanted, columns, page, lines))
 
 
 async def result_pages(
@@ -201,12 +203,12 @@ def amounts_of(runtime: Runtime, job: JobDetails) -> frozenset[str]:
 
 
 def export_rows(
-    wanted: ExportFilter, columns: Sequence[str], page: Sequence[ExportedRow]
+    wanted: ExportFilter, columns: Sequence[str], page: Sequence[ExportedRow], lines: Runs = ()
 ) -> Iterable[ExportRow]:
     """The rows of a page as they go into the file."""
     match wanted.which:
         case "errors":
-            return _report_rows(page)
+            return _report_rows(page, lines)
         case "original-with-errors":
             return _original_rows(columns[:-1], page)
         case "all":
@@ -244,9 +246,10 @@ def _original_rows(columns: Sequence[str], page: Iterable[ExportedRow]) -> Itera
         yield ExportRow([*_original(row, columns), reason_of(problems)], marks_of(problems))
 
 
-def _report_rows(page: Iterable[ExportedRow]) -> Iterable[ExportRow]:
+def _report_rows(page: Iterable[ExportedRow], lines: Runs) -> Iterable[ExportRow]:
     for row in page:
-        yield from report_lines(row.row_no, row.status, _problems(row))
+        line = line_of(lines, row.row_no)
+        yield from report_lines(row.row_no, line, row.status, _problems(row))
 
 
 def _missing_rows(page: Iterable[MissingProduct]) -> Iterable[ExportRow]:

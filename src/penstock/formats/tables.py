@@ -38,6 +38,8 @@ class TableChunk(NamedTuple):
     rows: list[list[str]]
     bytes_read: int
     problems: Sequence[Problem] = ()
+    # See `LineRuns`: of all rows up to this chunk, and perhaps of some after it.
+    lines: Sequence[Sequence[int]] = ()
 
 
 @transferable
@@ -52,12 +54,14 @@ class JsonChunk(NamedTuple):
 
 @transferable
 class TableEnd(NamedTuple):
-    """Findings about the whole file: the notes below the table, and the problems."""
+    """Findings about the whole file: the notes below the table, the problems, and which line of the
+    file each row is (see `LineRuns`; empty if the format has no lines)."""
 
     rows: int
     footer: list[dict[str, Any]]
     problems: list[dict[str, Any]]
     problems_total: int
+    lines: Sequence[Sequence[int]] = ()
 
 
 Piece = TableHead | TableChunk | TableEnd
@@ -109,6 +113,44 @@ class Problems:
         return [{"code": one.code, "line": one.line, "message": one.message} for one in self.first]
 
 
+class LineRuns:
+    """Which line of the file, or row of the sheet, each row of the table is.
+
+    A run ``(row, line)`` says that from this row on the line grows with the row. A blank line, a
+    cell of several lines or a repeated header begins another run. After `MOST` runs the line of
+    further rows is unknown, which a run with line 0 says.
+    """
+
+    MOST = 1000
+
+    def __init__(self) -> None:
+        self.runs: list[tuple[int, int]] = []
+        self._rows = 0
+        self._next_line = 0
+
+    def add(self, line: int, rows: int = 1) -> None:
+        """So many rows, one a line from ``line`` on."""
+        if rows and line != self._next_line and not self.is_full:
+            is_last = len(self.runs) == self.MOST
+            self.runs.append((self._rows + 1, 0 if is_last else line))
+        self._rows += rows
+        self._next_line = line + rows
+
+    def add_each(self, lines: Sequence[int]) -> None:
+        """A row for each line, in ascending order."""
+        if not lines:
+            return
+        if self.is_full or lines[-1] - lines[0] == len(lines) - 1:
+            self.add(lines[0], len(lines))
+            return
+        for line in lines:
+            self.add(line)
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.runs) > self.MOST
+
+
 def fit(row: list[str], width: int) -> None:
     """Pad a short row; drop empty cells at the end of a long one."""
     row.extend([""] * (width - len(row)))
@@ -132,6 +174,7 @@ class Chunks:
         self._given = skip
         self._problems: list[Problem] = []
         self.seen = 0
+        self.lines = LineRuns()
 
     def add(
         self, rows: list[list[str]], bytes_read: int, chars: int | None = None,
@@ -174,6 +217,6 @@ class Chunks:
         self._given += len(self._rows)
         here = [one for one in self._problems if one.row is not None and one.row <= self._given]
         del self._problems[: len(here)]
-        chunk = TableChunk(self._rows, bytes_read, here)
+        chunk = TableChunk(self._rows, bytes_read, here, self.lines.runs)
         self._rows, self._held = [], 0
         return chunk

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
 Which = Literal["valid", "all", "errors", "original-with-errors", "missing"]
-REPORT_COLUMNS = ("Row", "Status", "Severity", "Code", "Column", "Value", "Message")
+REPORT_COLUMNS = ("Row", "Line", "Status", "Severity", "Code", "Column", "Value", "Message")
 REASON = "Reason"
 # Further columns of an export of all rows.
 STATUS_COLUMNS = ("status", "problems")
@@ -69,12 +69,12 @@ def marks_of(problems: Iterable[Mapping[str, Any]]) -> list[Mark]:
 
 
 def report_lines(
-    row_no: int, status: str, problems: Iterable[Mapping[str, Any]]
+    row_no: int, line: int | None, status: str, problems: Iterable[Mapping[str, Any]]
 ) -> Iterable[ExportRow]:
     for problem in problems:
         severity = "warning" if _is_warning(problem) else "error"
         yield ExportRow(
-            (row_no, status, severity, problem["code"], problem.get("column"),
+            (row_no, line, status, severity, problem["code"], problem.get("column"),
              problem.get("value"), problem["message"])
         )  # fmt: skip
 

@@ -108,10 +108,18 @@ export function itemColumns(
     align: "right",
     render: (item) => <span className="text-ink-2">{count(item.attempts)}</span>,
   };
+  const line: GridColumn<Item> = {
+    id: "#line",
+    title: "Line",
+    width: widths["#line"] ?? 64,
+    align: "right",
+    render: (item) => <span className="text-ink-2">{item.line === null ? "" : count(item.line)}</span>,
+  };
   const sku = skuColumn(job, view);
   const first = cells.filter((one) => one.id === sku).map((one) => ({ ...one, frozen: true }));
   const others = cells.filter((one) => one.id !== sku);
-  return [number, ...first, ...extra, status, why, ...others, attempts, updated];
+  const placed = job.lines.length > 0 ? [line] : [];
+  return [number, ...first, ...extra, ...placed, status, why, ...others, attempts, updated];
 }
 
 /** How a row compares with the catalog, and that other sources may have its product. */
@@ -135,7 +143,7 @@ function Why({ item }: { item: Item }) {
   const list = troubles(item);
   const first = list[0];
   if (!first) return null;
-  const warns = !item.error;
+  const warns = !item.error || item.status === "SKIPPED";
   return (
     <span
       className={warns ? "text-ink-2" : "text-error"}

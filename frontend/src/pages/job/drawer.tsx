@@ -12,9 +12,11 @@ import { Facts } from "../../components/table";
 import { Time } from "../../components/time";
 import { toast } from "../../components/toast";
 import { client, type FullJob, type Item, ok } from "../../lib/api";
+import { codeLabel } from "../../lib/codes";
 import { cellText, count } from "../../lib/format";
 import { useShortcuts } from "../../lib/keys";
 import { fieldLabel, label } from "../../lib/labels";
+import { lineOf } from "../../lib/lines";
 import { candidatesOf, PROPOSED, proposalOf } from "../../lib/lookup";
 import { useCanWrite } from "../../lib/session";
 import { isLive } from "../../lib/states";
@@ -59,6 +61,7 @@ export function RowDrawer({ job, row, onClose, onChanged }: Props) {
       replace: true,
     });
   };
+  const line = lineOf(job.lines, row);
   const again = async () => {
     const done = await ok(
       client.POST("/api/jobs/{job_id}/reprocess", {
@@ -80,7 +83,7 @@ export function RowDrawer({ job, row, onClose, onChanged }: Props) {
     <Drawer
       open
       onOpenChange={onClose}
-      title={`Row ${count(row)}`}
+      title={line ? `Row ${count(row)} · line ${count(line)} of the file` : `Row ${count(row)}`}
       actions={
         <div data-keys="on" className="flex">
           <Keys onNext={() => goTo(row + 1)} onBefore={() => goTo(row - 1)} />
@@ -203,7 +206,7 @@ function Details({ job, item, canFix, onAgain, onChanged }: DetailsProps) {
       {match?.links && match.links.length > 0 && (
         <Part
           title="Possible matches"
-          lead="Products of other sources that may be the same when the row was read. Review links above the table accepts or refuses them."
+          lead="Products of other sources that may be the same. Accept or refuse them with “Review links” above the table."
         >
           <Links links={match.links} />
         </Part>
@@ -283,12 +286,14 @@ function Problems({ job, item, canFix, onChanged }: Omit<DetailsProps, "onAgain"
           <li
             key={place}
             className={
-              one.severity === "warning" || !item.error
+              one.severity === "warning" || !item.error || item.status === "SKIPPED"
                 ? "rounded-md bg-not-found-bg px-3 py-2 text-sm text-not-found"
                 : "rounded-md bg-error-bg px-3 py-2 text-sm text-error"
             }
           >
-            <span className="font-mono text-xs">{one.code}</span>
+            <span className="font-medium" title={one.code}>
+              {codeLabel(one.code)}
+            </span>
             {one.column && <span className="font-medium"> · {one.column}</span>}
             {one.value !== undefined && one.value !== "" && <span> “{cellText(one.value)}”</span>}
             <span className="block">{one.message}</span>
@@ -378,7 +383,7 @@ function Lineage({ lineage }: { lineage: Record<string, [string, string, string,
         <tbody className="divide-y">
           {Object.entries(lineage).map(([field, [column, raw, rule, sure]]) => (
             <tr key={field} className="[&>td]:px-3 [&>td]:py-1.5">
-              <td className="font-mono text-xs">{field}</td>
+              <td title={field}>{fieldLabel(field)}</td>
               <td>{column}</td>
               <td className="max-w-48 truncate" title={cellText(raw)}>
                 {cellText(raw)}

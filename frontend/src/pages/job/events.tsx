@@ -7,8 +7,11 @@ import { ErrorNote } from "../../components/error-note";
 import { RowsSkeleton } from "../../components/skeleton";
 import { Time } from "../../components/time";
 import { client, type FullJob, type JobEvent, ok, type Schemas } from "../../lib/api";
+import { codeLabel } from "../../lib/codes";
 import { count } from "../../lib/format";
+import { label } from "../../lib/labels";
 import { useChanges } from "../../lib/live";
+import { duration } from "../../lib/time";
 
 const PAGE = 200;
 
@@ -48,7 +51,9 @@ export function Events({ job }: { job: FullJob }) {
         {list.map((event) => (
           <li key={event.seq} className="flex flex-wrap items-baseline gap-x-4 gap-y-0.5 px-4 py-1.5 text-sm">
             <span className="w-8 text-right font-mono text-xs text-ink-3">{event.seq}</span>
-            <span className="w-36 font-medium">{event.event.replace("job.", "")}</span>
+            <span className="w-36 font-medium" title={event.event}>
+              {codeLabel(event.event.replace("job.", ""))}
+            </span>
             <span className="min-w-0 flex-1 basis-48 break-words text-ink-2">{told(event)}</span>
             <Time at={event.timestamp} className="text-xs text-ink-3" />
           </li>
@@ -68,6 +73,16 @@ function told(event: JobEvent): string {
   if (typeof data.message === "string") return data.message;
   return Object.entries(data)
     .filter(([, value]) => value !== null && typeof value !== "object")
-    .map(([name, value]) => `${name} ${typeof value === "number" ? count(value) : String(value)}`)
+    .map(([name, value]) => `${nameOf(name)} ${shown(name, value)}`)
     .join(" · ");
+}
+
+/** `estimatedWaitMs` → “estimated wait”. */
+function nameOf(name: string): string {
+  return label(name.replace(/Ms$/, "")).replace(/^[A-Z](?=[a-z])/, (first) => first.toLowerCase());
+}
+
+function shown(name: string, value: unknown): string {
+  if (typeof value !== "number") return String(value);
+  return name.endsWith("Ms") ? duration(value) : count(value);
 }

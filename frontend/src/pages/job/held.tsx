@@ -9,6 +9,7 @@ import { client, type FullJob, ok } from "../../lib/api";
 import { count, plural } from "../../lib/format";
 import { useCanWrite } from "../../lib/session";
 import { isLive } from "../../lib/states";
+import { canBeImported } from "./import-checked";
 import { ReviewHeld } from "./review-held";
 
 const HELD = ["PRICE_CHANGE_HELD", "GTIN_CHANGE_HELD"] as const;
@@ -37,6 +38,36 @@ export function useAccept(job: FullJob) {
   };
 }
 
+/** Of a check: rows that its import would hold back. */
+function WouldBeHeld({ job }: { job: FullJob }) {
+  const [reviewing, setReviewing] = useState(false);
+  const many = Number((job.summary as { held?: unknown } | null)?.held ?? 0);
+  if (many === 0 || !canBeImported(job)) return null;
+  return (
+    <section
+      aria-label="Rows held back"
+      className="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-md border bg-surface px-4 py-2.5 text-sm"
+    >
+      <CirclePause className="size-4 shrink-0 text-paused" aria-hidden />
+      <span className="min-w-0 flex-1">
+        <strong>{plural(many, "row", "rows")} would be held back</strong>: the price or GTIN of a known
+        product changes too much. You can accept them after the import.
+      </span>
+      <Button size="sm" onClick={() => setReviewing(true)}>
+        Review
+      </Button>
+      {reviewing && (
+        <ReviewHeld
+          job={job}
+          canAccept={false}
+          onAccept={() => Promise.resolve()}
+          onClose={() => setReviewing(false)}
+        />
+      )}
+    </section>
+  );
+}
+
 /** What the job asks, until it is answered. */
 export function HeldNote({ job }: { job: FullJob }) {
   const canWrite = useCanWrite();
@@ -45,7 +76,7 @@ export function HeldNote({ job }: { job: FullJob }) {
   const [reviewing, setReviewing] = useState(false);
   const codes = HELD.filter((code) => (job.errors[code] ?? 0) > 0);
   const many = codes.reduce((sum, code) => sum + (job.errors[code] ?? 0), 0);
-  if (many === 0) return null;
+  if (many === 0) return <WouldBeHeld job={job} />;
   return (
     <section
       aria-label="Rows held back"

@@ -8,6 +8,7 @@ import { RowsSkeleton } from "../../components/skeleton";
 import { Table } from "../../components/table";
 import { client, type FullJob, ok, type Schemas } from "../../lib/api";
 import { count, plural } from "../../lib/format";
+import { lineOf } from "../../lib/lines";
 
 type HeldRow = Schemas["HeldRowShape"];
 
@@ -52,11 +53,11 @@ export function ReviewHeld({ job, canAccept, onAccept, onClose }: Props) {
       open
       onOpenChange={onClose}
       title="Rows held back"
-      description="The largest change comes first. Rows that you do not accept are not written."
+      description={`The largest change comes first.${canAccept ? " Rows that you do not accept are not written." : ""}`}
       wide
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{canAccept ? "Cancel" : "Close"}</Button>
           {canAccept && (
             <Button look="primary" busy={busy} disabled={chosen.size === 0} onClick={() => void accept()}>
               Accept {plural(chosen.size, "row")}
@@ -72,18 +73,22 @@ export function ReviewHeld({ job, canAccept, onAccept, onClose }: Props) {
         <Table
           label="Rows held back"
           head={[
-            {
-              label: (
-                <Checkbox
-                  aria-label="Choose all shown"
-                  checked={chosen.size === rows.length}
-                  onChange={(event) =>
-                    setChosen(new Set(event.target.checked ? rows.map((one) => one.rowNo) : []))
-                  }
-                />
-              ),
-              className: "w-8",
-            },
+            ...(canAccept
+              ? [
+                  {
+                    label: (
+                      <Checkbox
+                        aria-label="Choose all shown"
+                        checked={chosen.size === rows.length}
+                        onChange={(event) =>
+                          setChosen(new Set(event.target.checked ? rows.map((one) => one.rowNo) : []))
+                        }
+                      />
+                    ),
+                    className: "w-8",
+                  },
+                ]
+              : []),
             { label: "Product" },
             { label: "Before", className: "text-right" },
             { label: "Now", className: "text-right" },
@@ -92,17 +97,19 @@ export function ReviewHeld({ job, canAccept, onAccept, onClose }: Props) {
         >
           {rows.map((one) => (
             <tr key={one.rowNo}>
-              <td>
-                <Checkbox
-                  aria-label={`Choose row ${one.rowNo}`}
-                  checked={chosen.has(one.rowNo)}
-                  onChange={(event) => choose(one.rowNo, event.target.checked)}
-                />
-              </td>
+              {canAccept && (
+                <td>
+                  <Checkbox
+                    aria-label={`Choose row ${one.rowNo}`}
+                    checked={chosen.has(one.rowNo)}
+                    onChange={(event) => choose(one.rowNo, event.target.checked)}
+                  />
+                </td>
+              )}
               <td className="max-w-60">
                 <span className="block truncate font-medium">{one.title ?? `Row ${one.rowNo}`}</span>
                 <span className="block truncate text-xs text-ink-3">
-                  {[one.sku, `row ${count(one.rowNo)}`].filter(Boolean).join(" · ")}
+                  {[one.sku, placeOf(job, one.rowNo)].filter(Boolean).join(" · ")}
                 </span>
               </td>
               <td className="text-right whitespace-nowrap tabular-nums">{one.before}</td>
@@ -119,6 +126,11 @@ export function ReviewHeld({ job, canAccept, onAccept, onClose }: Props) {
       )}
     </Dialog>
   );
+}
+
+function placeOf(job: FullJob, row: number): string {
+  const line = lineOf(job.lines, row);
+  return `row ${count(row)}${line ? `, line ${count(line)} of the file` : ""}`;
 }
 
 function change(row: HeldRow): string {

@@ -109,7 +109,7 @@ export function ReviewLinks({ job, rows, query, canDecide, onClose }: Props) {
         <p>
           {all === "refuse"
             ? "These pairs are not proposed again. Each decision can be undone on the page of the product."
-            : "A product that resembles several products of one source is left out: choose for it one by one. Each decision can be undone on the page of the product."}
+            : "Products that resemble several products of one source are left out: decide about them one by one. Each decision can be undone on the page of the product."}
         </p>
       </Confirm>
     </Dialog>

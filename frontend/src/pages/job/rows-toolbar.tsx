@@ -6,6 +6,7 @@ import { Choice } from "../../components/choice";
 import { Input } from "../../components/field";
 import { Menu, MenuCheck } from "../../components/menu";
 import type { FullJob } from "../../lib/api";
+import { codeLabel } from "../../lib/codes";
 import { count, plural } from "../../lib/format";
 import type { ItemFilter } from "../../lib/item-pages";
 import type { View } from "./columns";
@@ -69,7 +70,7 @@ export function RowsToolbar(props: Props) {
         {filter.code && (
           <>
             {" with "}
-            <span className="font-mono text-xs">{filter.code}</span>
+            <strong className="font-medium">{codeLabel(filter.code)}</strong>
           </>
         )}
         {known !== null && known !== job.counters.total && ` of ${count(job.counters.total)}`}

@@ -5,6 +5,7 @@ import { Card } from "../../components/page";
 import { CountersBar } from "../../components/progress";
 import { Time } from "../../components/time";
 import type { FullJob } from "../../lib/api";
+import { codeLabel } from "../../lib/codes";
 import { bytes, cellText, count, share } from "../../lib/format";
 import { fieldLabel, label } from "../../lib/labels";
 import { duration } from "../../lib/time";
@@ -105,7 +106,7 @@ function Columns({ columns, jobId }: { columns: ColumnSummary[]; jobId: string }
                   {one.problems.map((problem) => (
                     <div key={problem.code} title={problem.message}>
                       <span className="font-semibold">{count(problem.count)}</span>{" "}
-                      <span className="font-mono text-xs">{problem.code}</span>{" "}
+                      <span title={problem.code}>{codeLabel(problem.code)}</span>{" "}
                       {problem.example && (
                         <Link
                           to="/jobs/$jobId"
@@ -187,7 +188,7 @@ function Facts({ job }: { job: FullJob }) {
 }
 
 function ProfileLink({ job }: { job: FullJob }) {
-  if (!job.profile) return "None saved; columns were proposed";
+  if (!job.profile) return "None; the columns were mapped automatically";
   return (
     <Link
       to="/settings/$part"

@@ -20,7 +20,7 @@ export function Timeline({ job }: { job: FullJob }) {
   return (
     <Card className="space-y-4 p-4">
       <Stages stages={course.stages} />
-      {course.rates.length > 1 && <Rates rates={course.rates} />}
+      {course.rates.length > 3 && <Rates rates={course.rates} />}
     </Card>
   );
 }

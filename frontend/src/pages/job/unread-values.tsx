@@ -127,7 +127,7 @@ function Offer({ source, one, done, onDone, onError }: OfferProps) {
             <Input
               className="w-40"
               aria-label={`Always read “${one.value}” as`}
-              placeholder="Empty"
+              placeholder="Read as empty"
               value={value}
               onChange={(event) => setValue(event.target.value)}
             />

@@ -32,8 +32,12 @@ export function Warnings({ job, warnings, problem, q, row }: Props) {
       <CodeChips
         job={job}
         label="Warnings by code"
-        tone="warning"
-        codes={warnings.map((one) => ({ code: one.code, many: one.count, title: one.message }))}
+        codes={warnings.map((one) => ({
+          code: one.code,
+          many: one.count,
+          title: one.message,
+          tone: "warning",
+        }))}
         chosen={problem}
         search={(code) => ({ problem: code })}
       />

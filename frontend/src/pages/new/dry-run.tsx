@@ -17,6 +17,7 @@ import { EmptyState } from "../../components/empty";
 import { Badge } from "../../components/status";
 import type { Preview } from "../../lib/api";
 import { cn } from "../../lib/cn";
+import { codeLabel } from "../../lib/codes";
 import { cellText, count } from "../../lib/format";
 import { label } from "../../lib/labels";
 import type { Tone } from "../../lib/states";
@@ -50,10 +51,14 @@ const MATCHES: Record<string, [Tone, string, LucideIcon]> = {
 };
 
 /** The first rows as they would come out: bad cells with the reason, duplicates, and the difference to the catalog. */
-export function DryRun({ preview }: { preview: Preview }) {
+export function DryRun({ preview, isWholeChecked }: { preview: Preview; isWholeChecked: boolean }) {
   const [show, setShow] = useState<Show>("all");
   const summary = preview.summary as Record<string, number>;
-  const rows = useMemo(() => preview.rows.filter((row) => fits(row, show)), [preview.rows, show]);
+  const rows = useMemo(() => {
+    const found = preview.rows.filter((row) => fits(row, show));
+    return show === "held" ? found.sort((a, b) => sizeOfChange(b) - sizeOfChange(a)) : found;
+  }, [preview.rows, show]);
+  const hasLines = preview.rows.some((row) => row.line !== null);
   const many = (one: Show) => preview.rows.filter((row) => fits(row, one)).length;
   const figures: [string, number | undefined][] = [
     ["Valid", summary.valid],
@@ -66,6 +71,7 @@ export function DryRun({ preview }: { preview: Preview }) {
     ...(summary.held ? ([["Held back", summary.held]] as [string, number][]) : []),
     ...(summary.linked ? ([["With links", summary.linked]] as [string, number][]) : []),
     ...(summary.part ? ([["Parts of other rows", summary.part]] as [string, number][]) : []),
+    ...(summary.discarded ? ([["Left out", summary.discarded]] as [string, number][]) : []),
   ];
   return (
     <div className="space-y-4">
@@ -74,14 +80,16 @@ export function DryRun({ preview }: { preview: Preview }) {
         {preview.rowsEstimated > preview.rowsSampled ? "about " : ""}
         {count(preview.rowsEstimated)} rows, checked on the server. Nothing is written.
       </p>
-      <dl className="grid grid-cols-3 gap-2 sm:grid-cols-7">
-        {figures.map(([label, value]) => (
-          <div key={label} className="rounded-md border bg-surface px-3 py-1.5">
-            <dt className="text-xs text-ink-2">{label}</dt>
-            <dd className="text-lg leading-6 font-semibold">{count(value ?? 0)}</dd>
-          </div>
-        ))}
-      </dl>
+      {!isWholeChecked && (
+        <dl className="grid grid-cols-[repeat(auto-fill,minmax(7rem,1fr))] gap-2">
+          {figures.map(([label, value]) => (
+            <div key={label} className="rounded-md border bg-surface px-3 py-1.5">
+              <dt className="text-xs text-ink-2">{label}</dt>
+              <dd className="text-lg leading-6 font-semibold">{count(value ?? 0)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
       <Choice
         label="Rows to show"
         value={show}
@@ -114,6 +122,7 @@ export function DryRun({ preview }: { preview: Preview }) {
             <thead className="sticky top-0 z-10">
               <tr className="h-8 bg-sunken text-xs text-ink-2 shadow-[inset_0_-1px_var(--line)] [&>th]:px-3 [&>th]:font-medium [&>th]:whitespace-nowrap">
                 <th className="text-right">Row</th>
+                {hasLines && <th className="text-right">Line</th>}
                 <th>Verdict</th>
                 <th>Catalog</th>
                 {preview.columns
@@ -129,6 +138,7 @@ export function DryRun({ preview }: { preview: Preview }) {
                   key={row.rowNo}
                   row={row}
                   columns={preview.columns}
+                  hasLines={hasLines}
                   told={show === "warnings" ? problemsOf(row) : problemsOf(row).filter(isError)}
                 />
               ))}
@@ -150,6 +160,12 @@ function fits(row: Row, show: Show): boolean {
   return true;
 }
 
+/** A tenth of a price is as large a change as ten times the price; a GTIN comes first. */
+function sizeOfChange(row: Row): number {
+  const ratio = Number(row.held?.after) / Number(row.held?.before);
+  return row.held?.field === "price.amount" && ratio > 0 ? Math.abs(Math.log(ratio)) : Number.MAX_VALUE;
+}
+
 function isError(one: Problem): boolean {
   return one.severity !== "warning";
 }
@@ -158,8 +174,15 @@ function problemsOf(row: Row): Problem[] {
   return row.problems as unknown as Problem[];
 }
 
-/** `told`: the problems to list below the row; all of them colour their cells. */
-function PreviewRow({ row, columns, told }: { row: Row; columns: string[]; told: Problem[] }) {
+interface RowProps {
+  row: Row;
+  columns: string[];
+  hasLines: boolean;
+  /** The problems to list below the row; all of them colour their cells. */
+  told: Problem[];
+}
+
+function PreviewRow({ row, columns, hasLines, told }: RowProps) {
   const problems = problemsOf(row);
   const [tone, word, Icon] = VERDICTS[row.verdict];
   const match = row.match ? MATCHES[row.match] : undefined;
@@ -171,6 +194,11 @@ function PreviewRow({ row, columns, told }: { row: Row; columns: string[]; told:
     <>
       <tr className={cn("h-9 [&>td]:px-3", more && "border-b-0")}>
         <td className="text-right font-mono text-xs text-ink-2">{count(row.rowNo)}</td>
+        {hasLines && (
+          <td className="text-right font-mono text-xs text-ink-2">
+            {row.line === null ? "" : count(row.line)}
+          </td>
+        )}
         <td>
           <Badge tone={tone}>
             <Icon className="size-3" aria-hidden /> {word}
@@ -204,12 +232,12 @@ function PreviewRow({ row, columns, told }: { row: Row; columns: string[]; told:
       </tr>
       {more && (
         <tr>
-          <td />
+          <td colSpan={hasLines ? 2 : 1} />
           <td colSpan={Math.min(8, cells.length + 2)} className="px-3 pb-2">
             <ul className="space-y-0.5 text-xs">
               {told.map((one, place) => (
                 <li key={place} className={one.severity === "warning" ? "text-not-found" : "text-error"}>
-                  <span className="font-mono">{one.code}</span>
+                  <span title={one.code}>{codeLabel(one.code)}</span>
                   {one.column && <strong> · {one.column}</strong>}: {one.message}
                 </li>
               ))}

@@ -22,8 +22,10 @@ describe("what a job is about to do", () => {
     const told = texts(LOOKED, { intent: "check" });
     expect(told).toContain("Nothing is written to the catalog.");
     expect(told.some((one) => one.includes("created"))).toBe(false);
-    expect(told.some((one) => one.startsWith("6 rows end as an error"))).toBe(true);
-    expect(told.at(-1)).toContain("1 row repeats a product of the file; the first of each is kept");
+    expect(told.some((one) => one.startsWith("6 rows become errors"))).toBe(true);
+    expect(told.at(-1)).toContain(
+      "1 row repeats a product of the file. The first row of each product is kept",
+    );
   });
 
   it("says what is written and what is not, by the intent", () => {
@@ -34,12 +36,14 @@ describe("what a job is about to do", () => {
     expect(texts(LOOKED, { intent: "replace" })).toContain(
       "9 products are replaced by the values of the file.",
     );
-    expect(texts(LOOKED, { intent: "merge", winner: "last" }).at(-1)).toContain("the last of each");
+    expect(texts(LOOKED, { intent: "merge", winner: "last" }).at(-1)).toContain("The last row of each");
   });
 
   it("says what is unpublished and what has warnings", () => {
     const told = texts({ ...LOOKED, warned: 2 }, { intent: "merge", missing: "unpublish" });
     expect(told).toContain("Products of this source that the file does not contain are unpublished.");
+    const known = texts({ ...LOOKED, missing: 3 }, { intent: "merge", missing: "unpublish" });
+    expect(known).toContain("3 products of this source that the file does not contain are unpublished.");
     expect(told).toContain("2 warnings: values that cannot be read are left empty.");
   });
 
@@ -50,6 +54,8 @@ describe("what a job is about to do", () => {
 
   it("scales the first rows to the whole file, and says that it does", () => {
     const large = { ...LOOKED, total: 36_000, exact: false, duplicates: null };
+    expect(texts(large, { intent: "merge" })[0]).toMatch(/^About 36,000 rows/);
+    expect(texts({ ...large, counted: true }, { intent: "merge" })[0]).toMatch(/^36,000 rows/);
     expect(texts(large, { intent: "merge" })).toContain("About 20,000 products are created.");
     expect(texts(large, { intent: "merge" }).some((one) => one.includes("repeat"))).toBe(false);
   });

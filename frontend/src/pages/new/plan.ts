@@ -24,6 +24,10 @@ export interface Looked {
   unchanged: number;
   held: number;
   duplicates: number | null;
+  /** Products of the source that the file does not contain, if all rows were checked. */
+  missing?: number;
+  /** Whether `total` was counted, not estimated. */
+  counted?: boolean;
 }
 
 export interface Measured {
@@ -68,7 +72,7 @@ export function planOf(looked: Looked, draft: Pick<Draft, "intent" | "winner" | 
   const lines: Line[] = [
     {
       kind: "rows",
-      text: `${about(looked.total, "row is", "rows are")} read, cleaned and compared with the catalog.`,
+      text: `${looked.counted ? "" : "About "}${plural(looked.total, "row is", "rows are")} read, cleaned and compared with the catalog.`,
     },
   ];
   const made = many(looked.new);
@@ -101,13 +105,16 @@ export function planOf(looked: Looked, draft: Pick<Draft, "intent" | "winner" | 
   if (held > 0 && (intent === "check" || CHANGES.has(intent))) {
     lines.push({
       kind: "held",
-      text: `${about(held, "row is", "rows are")} held back, since price or GTIN change too much. You can accept them afterwards, one by one or all.`,
+      text: `${about(held, "row is", "rows are")} held back, because the price or GTIN changes too much. You can accept them afterwards.`,
     });
   }
   if (draft.missing === "unpublish" && intent !== "check") {
     lines.push({
       kind: "write",
-      text: "Products of this source that the file does not contain are unpublished.",
+      text:
+        looked.missing === undefined
+          ? "Products of this source that the file does not contain are unpublished."
+          : `${plural(looked.missing, "product of this source that the file does not contain is", "products of this source that the file does not contain are")} unpublished.`,
     });
   }
   const doubtful = many(looked.warned);
@@ -121,16 +128,16 @@ export function planOf(looked: Looked, draft: Pick<Draft, "intent" | "winner" | 
   if (wrong > 0) {
     lines.push({
       kind: "error",
-      text: `${about(wrong, "row ends", "rows end")} as an error, with the reason. The others go on; you can fix it in the grid.`,
+      text: `${about(wrong, "row becomes an error", "rows become errors")}, with the reason. You can correct them after the job.`,
     });
   }
   if (looked.duplicates) {
-    const winner = { first: "the first", last: "the last", most_complete: "the most complete" }[
+    const winner = { first: "The first", last: "The last", most_complete: "The most complete" }[
       draft.winner ?? "first"
     ];
     lines.push({
       kind: "duplicate",
-      text: `${about(looked.duplicates, "row repeats", "rows repeat")} a product of the file; ${winner} of each is kept.`,
+      text: `${about(looked.duplicates, "row repeats", "rows repeat")} a product of the file. ${winner} row of each product is kept.`,
     });
   }
   const out = many(looked.discarded);

@@ -163,7 +163,7 @@ function Sample({ preview }: { preview: Preview }) {
         <table className="w-full text-left text-sm">
           <thead>
             <tr className="h-8 border-b bg-sunken text-xs text-ink-2">
-              <th className="px-3 text-right font-medium">#</th>
+              <th className="px-3 text-right font-medium">{preview.rows[0]?.line ? "Line" : "Row"}</th>
               {preview.header.map((name, place) => (
                 <th key={place} className="px-3 font-medium whitespace-nowrap">
                   {name}
@@ -174,7 +174,9 @@ function Sample({ preview }: { preview: Preview }) {
           <tbody className="divide-y">
             {preview.rows.slice(0, 8).map((row) => (
               <tr key={row.rowNo} className="h-8">
-                <td className="px-3 text-right font-mono text-xs text-ink-3">{count(row.rowNo)}</td>
+                <td className="px-3 text-right font-mono text-xs text-ink-3">
+                  {count(row.line ?? row.rowNo)}
+                </td>
                 {preview.header.map((_, place) => (
                   <td key={place} className="max-w-60 truncate px-3" title={row.cells[place]}>
                     {row.cells[place]}

@@ -15,6 +15,7 @@ import {
 import { client, type FullJob, ok, type Preview } from "../../lib/api";
 import { cn } from "../../lib/cn";
 import { queueQuery } from "../../lib/queries";
+import { missingOf } from "../job/missing";
 import { warningsOf } from "../job/warnings";
 import type { Draft } from "./draft";
 import { type Line, type Looked, measuredRate, planOf, rateTold, timeTaken } from "./plan";
@@ -55,6 +56,7 @@ export function WhatHappens({ preview, draft }: { preview: Preview; draft: Draft
       ? wholeFile(whole)
       : {
           total: preview.rowsEstimated,
+          counted: preview.rowsEstimated <= preview.rowsSampled,
           shown: preview.rows.length,
           exact,
           valid: summary.valid ?? 0,
@@ -127,6 +129,8 @@ function wholeFile(job: FullJob): Looked {
     unchanged: summary.unchanged ?? 0,
     held: summary.held ?? 0,
     duplicates: summary.duplicates ?? 0,
+    missing: missingOf(job)?.count,
+    counted: true,
   };
 }
 

@@ -11,6 +11,7 @@ import { count, plural } from "../../lib/format";
 import { jobQuery } from "../../lib/queries";
 import { randomId } from "../../lib/random";
 import { isLive } from "../../lib/states";
+import { HeldNote } from "../job/held";
 import { missingOf } from "../job/missing";
 import { warningsOf } from "../job/warnings";
 import { configOf, type Draft, readingOf } from "./draft";
@@ -100,6 +101,7 @@ export function WholeCheck({ preview, fileId, fileName, draft, change }: Props) 
       </div>
       {job && isLive(job.state) && <ProgressBar value={job.progress.percent} label="Progress of the check" />}
       {job?.summary && <Figures job={job} />}
+      {job && <HeldNote job={job} />}
       {error !== null && <ErrorNote error={error} />}
     </Card>
   );
@@ -124,10 +126,11 @@ function Figures({ job }: { job: FullJob }) {
     ["Unchanged", summary.unchanged],
     ["Duplicates", summary.duplicates],
     ["Held back", summary.held],
+    ["Left out", Math.max(0, job.counters.total - (summary.valid ?? 0) - (summary.invalid ?? 0))],
     ["Missing from the file", missingOf(job)?.count],
   ];
   return (
-    <dl className="grid grid-cols-3 gap-3 sm:grid-cols-5 lg:grid-cols-9">
+    <dl className="grid grid-cols-[repeat(auto-fill,minmax(6rem,1fr))] gap-3">
       {figures.map(([label, value]) => (
         <div key={label}>
           <dt className="text-xs text-ink-2">{label}</dt>

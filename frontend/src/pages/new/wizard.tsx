@@ -23,7 +23,7 @@ import { ShopSteps } from "./shop/shop-steps";
 import { SourceChoice } from "./source-choice";
 import { proposeSource } from "./source-name";
 import { STEPS, type Step, Stepper } from "./stepper";
-import { WholeCheck } from "./whole-check";
+import { useWholeCheck, WholeCheck } from "./whole-check";
 
 /** What no other way of reading the file would help. */
 const HOPELESS = new Set([
@@ -60,6 +60,7 @@ function Steps() {
   const search = useSearch({ from: "/inside/new" });
   const navigate = useNavigate();
   const [draft, change] = useDraft(search.file);
+  const checked = useWholeCheck(draft);
   const heading = useRef<HTMLDivElement>(null);
   const step: Step = search.file ? (STEPS.find((one) => one.id === search.step)?.id ?? "reading") : "file";
   const config = configOf(draft);
@@ -141,7 +142,7 @@ function Steps() {
                     draft={draft}
                     change={change}
                   />
-                  <DryRun preview={look.data} />
+                  <DryRun preview={look.data} isWholeChecked={checked?.state === "done"} />
                 </div>
               )}
               {look.data && step === "confirm" && search.file && (

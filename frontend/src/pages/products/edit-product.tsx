@@ -42,7 +42,7 @@ export function EditProduct({ product, onClose }: { product: Full; onClose: () =
   return (
     <FormDialog
       title="Edit product"
-      description="Imports do not change edited fields. Undo the edit in the history to let them."
+      description="Imports do not change edited fields, until you undo the edit in the history."
       action="Save"
       onClose={onClose}
       onSave={save}

@@ -123,7 +123,7 @@ function VersionCard({ version }: { version: Version }) {
         </Button>
       </div>
       {changes && changes.length > 0 && <Changes changes={changes as never} />}
-      {changes && changes.length === 0 && <p className="text-ink-2">No field changed, the text did.</p>}
+      {changes && changes.length === 0 && <p className="text-ink-2">Only the text changed.</p>}
       {!changes && (
         <p className="text-ink-2">{version.extractedAt ? "The first version." : "It was not extracted."}</p>
       )}

@@ -136,7 +136,7 @@ function CrawlFields({ given }: { given?: Action }) {
         <Field label="Pages">
           {(ids) => (
             <Select {...ids} name="pages" defaultValue={first?.urls ? "urls" : "sitemap"}>
-              <option value="sitemap">Those of a sitemap</option>
+              <option value="sitemap">All pages of a sitemap</option>
               <option value="urls">These addresses</option>
             </Select>
           )}

@@ -23,7 +23,7 @@ export default function Account() {
               ["E-mail", session.user.email],
               ["Role", session.user.role],
               ["Organisation", `${session.user.org.name} (${session.user.org.plan})`],
-              ["Pending screen", session.flags.globalPending ? "on" : "off: PENSTOCK_GLOBAL_PENDING"],
+              ["Pending page", session.flags.globalPending ? "on" : "off: PENSTOCK_GLOBAL_PENDING"],
             ]}
           />
           <Sharing admin={session.user.role === "admin"} />

@@ -118,7 +118,7 @@ export default function Feeds() {
           >
             {(ids) => <Input {...ids} name="link" maxLength={500} spellCheck={false} />}
           </Field>
-          <Field label="Availability of products without one">
+          <Field label="Availability, if a product has none">
             {(ids) => (
               <Select {...ids} name="availability" defaultValue="">
                 <option value="">leave them out</option>

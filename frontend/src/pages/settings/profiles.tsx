@@ -55,7 +55,7 @@ export default function Profiles() {
     <>
       <ManagedList
         label="Profiles"
-        intro="Which column fills which field, and how its values are read. A file with the same columns uses the profile without being asked to."
+        intro="Which column fills which field, and how its values are read. A file with the same columns uses the profile automatically."
         actions={
           canWrite && (
             <>

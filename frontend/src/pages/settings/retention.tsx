@@ -19,12 +19,12 @@ const KINDS: [Kind, string, string][] = [
   ["items", "Rows", "Rows and results; counters stay"],
   ["events", "Events", "The history of a job"],
   ["files", "Files", "What was uploaded"],
-  ["searches", "Searches", "Searches of lookups"],
-  ["changes", "Before-images", "Without them a job cannot be undone"],
-  ["pages", "Old pages", "Versions of crawled pages, but the newest"],
+  ["searches", "Searches", "What lookups searched for"],
+  ["changes", "Undo data", "Earlier versions of products; without them a job cannot be undone"],
+  ["pages", "Old pages", "Versions of crawled pages except the newest"],
   ["deliveries", "Webhook log", "Deliveries of webhooks"],
-  ["doneImports", "Finished imports", "Kept for each shop"],
-  ["failedImports", "Failed imports", "Kept for each shop"],
+  ["doneImports", "Finished shop imports", "For each shop"],
+  ["failedImports", "Failed shop imports", "For each shop"],
 ];
 
 function shown(kind: Kind, value: number): string {
@@ -54,7 +54,7 @@ export default function Retention() {
     <>
       <div className="mb-3 flex flex-wrap items-center gap-3">
         <p className="min-w-0 flex-1 basis-60 text-sm text-ink-2">
-          What is older is deleted in the background. Days count from the end of a job.
+          Older data is deleted in the background. Days count from the end of a job.
         </p>
         {admin && (
           <>
@@ -93,7 +93,7 @@ export default function Retention() {
       {asking === "edit" && found.data && (
         <FormDialog
           title="Change the retention"
-          description="An empty field is as the installation has it; 0 keeps it forever."
+          description="Empty: the setting of the installation. 0: kept forever."
           action="Save"
           onClose={() => setAsking(null)}
           onSave={save}

@@ -12,6 +12,7 @@ from penstock.api.http.answers import answer
 from penstock.api.http.schemas import Shape
 from penstock.app.job_control import no_such_job
 from penstock.store.catalog.held_rows import HeldRow, held_rows
+from penstock.store.database import from_json
 from penstock.store.jobs import jobs
 
 router = APIRouter(tags=["jobs"])
@@ -48,11 +49,13 @@ async def list_held(
     api: ApiParts, who: Reader, job_id: JobId, query: Annotated[HeldQuery, Query()]
 ) -> Response:
     """The largest change of price first. `POST /api/jobs/{id}/reprocess` with `accept` writes
-    them."""
+    them. A check has held back nothing yet: these are the rows that its import would hold back."""
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        if await jobs.get_job(conn, job_id) is None:
+        job = await jobs.get_job(conn, job_id)
+        if job is None:
             raise no_such_job()
-        found = await held_rows(conn, job_id, query.limit + 1)
+        is_check = (from_json(job.config) or {}).get("intent", "check") == "check"
+        found = await held_rows(conn, job_id, query.limit + 1, is_check=is_check)
     shown = [_row_shape(one) for one in found[: query.limit]]
     return answer({"items": shown, "more": len(found) > query.limit})
 

@@ -96,6 +96,11 @@ class FullJob(JobShape):
     )
     errors: dict[str, int] = Field(description="How many items each error code ended.")
     header: list[str] | None = Field(description="Columns of the file, once it was read.")
+    lines: list[list[int]] = Field(
+        description="Where rows are in the file, as pairs of a row and its line (of a workbook: the"
+        " row of the sheet): from this row on the line grows with the row. Line 0: unknown from"
+        " there on. Empty for JSON and XML, and until the file is read."
+    )
     columns: list[str] | None = Field(description="Columns of the results, once they are known.")
     mapping: list[dict[str, Any]] | None = Field(
         description="Each column of the file: target, confidence, samples."
@@ -137,6 +142,9 @@ class Receipt(Shape):
 class ItemShape(Shape):
     id: str = Field(description="`<jobId>:<rowNo>`")
     row_no: int
+    line: int | None = Field(
+        description="The line of the file, or the row of the sheet; null if it is not known."
+    )
     status: ItemStatus
     shown: str | None = Field(description="The pipeline's words for this status; null: the usual.")
     stage: str | None
@@ -378,6 +386,9 @@ class UndoQuery(Shape):
 
 class PreviewRow(Shape):
     row_no: int
+    line: int | None = Field(
+        description="The line of the file, or the row of the sheet; null if it is not known."
+    )
     cells: list[str] = Field(description="As read, in the order of `header`.")
     verdict: Literal["valid", "invalid", "discarded", "unknown"]
     result: dict[str, Any] | None

@@ -16,6 +16,7 @@ from penstock.model.errors import PenstockError
 from penstock.model.pipeline import Pipeline
 from penstock.model.policy import category_of
 from penstock.model.progress import progress_of
+from penstock.model.rows.lines import Runs, line_of, runs_of
 from penstock.model.states import ItemStatus
 from penstock.store.database import Connection, from_json
 from penstock.store.jobs.events import JobEvent
@@ -31,6 +32,7 @@ async def load_job_shape(runtime: Runtime, conn: Connection, job_id: UUID) -> di
     return shape | {
         "errors": stored(row.errors) or {},
         "header": from_json(row.header),
+        "lines": runs_of(learnt),
         "columns": learnt.get("columns"),
         "mapping": learnt.get("mapping"),
         **_origin(learnt),
@@ -107,16 +109,21 @@ class ItemContext:
     pipeline: Pipeline | None
     stages: Sequence[str]
     header: Sequence[str] | None
+    lines: Runs = ()
 
 
 def item_context(runtime: Runtime, job: JobTable | JobDetails) -> ItemContext:
     header = from_json(job.header)
+    if isinstance(job, JobTable):
+        lines = from_json(job.lines) or ()
+    else:
+        lines = runs_of(from_json(job.context) or {})
     try:
         pipeline = runtime.pipeline(job.pipeline)
         stages = pipeline.stages(parse_config(pipeline, job.config))
     except PenstockError:
-        return ItemContext(None, (), header)
-    return ItemContext(pipeline, [stage.name for stage in stages], header)
+        return ItemContext(None, (), header, lines)
+    return ItemContext(pipeline, [stage.name for stage in stages], header, lines)
 
 
 def item_shape(row: ItemRow, context: ItemContext) -> dict[str, Any]:
@@ -126,6 +133,7 @@ def item_shape(row: ItemRow, context: ItemContext) -> dict[str, Any]:
     return {
         "id": f"{row.job_id}:{row.row_no}",
         "rowNo": row.row_no,
+        "line": line_of(context.lines, row.row_no),
         "status": status,
         "shown": _shown(context.pipeline, status, stage, error),
         "stage": stage,

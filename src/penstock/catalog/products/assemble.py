@@ -324,6 +324,13 @@ def _add_availability(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> 
     if isinstance(counted, Availability):
         # The quantity column contains words; the status column has priority.
         read = read or counted
+    lead: int | Availability | None = parts.get("availability.leadTimeDays")
+    if isinstance(lead, Availability):
+        # `on order` instead of days; what other columns say has priority.
+        lineage = row.lineage.pop("availability.leadTimeDays")
+        if read is None and not quantity:
+            read = lead
+            row.lineage["availability.status"] = lineage
     found: dict[str, Any] = {}
     if read is not None:
         status = read.status_with(quantity)
@@ -347,7 +354,7 @@ def _add_availability(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> 
         found["quantity"] = quantity
     for name in ("leadTimeDays", "minOrder", "deliveryDate"):
         value = parts.get(f"availability.{name}")
-        if value is not None:
+        if value is not None and not isinstance(value, Availability):
             found[name] = value
     if found:
         row.product["availability"] = found

@@ -211,7 +211,8 @@ def _days(amount: int, unit: str) -> int | None:
 
 
 def read_lead_time(text: str, unit: str | None = None) -> NormalisedValue:
-    """Days until delivery; the upper end of `2-3 weeks`. ``unit`` comes from the header."""
+    """Days until delivery; the upper end of `2-3 weeks`. ``unit`` comes from the header. Words that
+    tell no days but a status, such as `on order`, are an `Availability`."""
     factor = 7 if unit == "week" else 1
     if text.isdecimal() and text.isascii() and len(text) < 5:
         return NormalisedValue(-(-int(text) // 24) if unit == "h" else int(text) * factor, "days")
@@ -231,4 +232,6 @@ def read_lead_time(text: str, unit: str | None = None) -> NormalisedValue:
     number = read_number(word)
     if number is not None and number.decimal == int(number.decimal) and number.decimal >= 0:
         return NormalisedValue(int(number.decimal) * factor, "days", 0.9)
+    if word in WORDS:
+        return NormalisedValue(Availability(WORDS[word]), "lead_time_status", 0.8)
     return unreadable("LEAD_TIME_UNREADABLE", text)

@@ -44,8 +44,10 @@ def list_items(
     if json:
         printing.as_json(found)
         return
-    rows = [(one["rowNo"], one["status"], _brief(one), _wrong(one)) for one in found]
-    printing.columns(("ROW", "STATUS", "WHAT", "PROBLEMS"), rows)
+    rows = [
+        (one["rowNo"], one["line"] or "", one["status"], _brief(one), _wrong(one)) for one in found
+    ]
+    printing.columns(("ROW", "LINE", "STATUS", "WHAT", "PROBLEMS"), rows)
 
 
 @app.command("show")
@@ -62,7 +64,8 @@ def show(job_id: JobId, row: Row, json: printing.Json = False) -> None:
         return
     known = item["normalized"] or {}
     printing.fields(
-        [("Row", f"{item['rowNo']:,}"), ("Status", item["status"]), ("Tries", item["attempts"]),
+        [("Row", f"{item['rowNo']:,}"), ("Line in the file", item["line"] or "unknown"),
+         ("Status", item["status"]), ("Tries", item["attempts"]),
          ("Changed (UTC)", printing.moment(item["updatedAt"])),
          ("Problems", _wrong(item) or "none")]
     )  # fmt: skip

@@ -42,9 +42,13 @@ def read_csv(
             most_cell=limits["cell_bytes"], skip_lines=plan.skip_lines, stop_line=plan.stop_line,
         )  # fmt: skip
         for block, rows in table.rows_of(blocks):
+            chunks.lines.add_each(table.lines_of(block))
             yield from chunks.add(rows, bytes_.tell(), block.chars, table.placed(block))
         yield from chunks.rest(size)
-    yield TableEnd(chunks.seen, table.footer, table.problems.shown(), table.problems.total)
+    problems = table.problems
+    yield TableEnd(
+        chunks.seen, table.footer, problems.shown(), problems.total, chunks.lines.runs
+    )  # fmt: skip
 
 
 class _Table:
@@ -68,6 +72,15 @@ class _Table:
             (replace(one, row=place) for place, one in here if place is not None),
             key=lambda one: one.line,
         )
+
+    def lines_of(self, block: Block) -> Sequence[int]:
+        """Lines of the rows returned last."""
+        kept = self._kept
+        if block.starts is not None:
+            return [block.starts[index] for index in kept]
+        if isinstance(kept, range):
+            return range(block.line, block.line + len(kept))
+        return [block.line + index for index in kept]
 
     def rows_of(self, blocks: Iterator[Block]) -> Iterator[tuple[Block, list[list[str]]]]:
         """The last rows are held back until notes among them are known."""

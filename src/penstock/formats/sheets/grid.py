@@ -185,9 +185,12 @@ def table_pieces(
     chunks = Chunks(limits, done)
     table = _Table(plan, problems)
     for found in table.rows_of(rows):
+        chunks.lines.add_each(table.numbers)
         yield from chunks.add(found, min(size, max(1, chunks.seen)), problems=table.placed())
     yield from chunks.rest(size)
-    yield TableEnd(chunks.seen, table.footer, problems.shown(), problems.total)
+    yield TableEnd(
+        chunks.seen, table.footer, problems.shown(), problems.total, chunks.lines.runs
+    )  # fmt: skip
 
 
 class _Table:
@@ -199,17 +202,17 @@ class _Table:
         self._width: int = plan["width"]
         self._names: list[str] | None = plan["header"] if plan.get("repeats") else None
         self._problems = problems
-        self._numbers: list[int] = []  # of the rows given last
+        self.numbers: list[int] = []  # of the rows given last
         self._waiting: list[Problem] = []
         self.footer: list[dict[str, Any]] = []
 
     def placed(self) -> list[Problem]:
         """Problems of the rows returned last."""
-        places = {number: place for place, number in enumerate(self._numbers, start=1)}
-        last = self._numbers[-1] if self._numbers else 0
+        places = {number: place for place, number in enumerate(self.numbers, start=1)}
+        last = self.numbers[-1] if self.numbers else 0
         found = self._waiting + self._problems.taken()
         self._waiting = [one for one in found if one.line > last]
-        self._numbers = []
+        self.numbers = []
         here = [replace(one, row=places[one.line]) for one in found if one.line in places]
         return sorted(here, key=lambda one: one.line)
 
@@ -245,7 +248,7 @@ class _Table:
                 )
             )  # fmt: skip
         fit(row, self._width)
-        self._numbers.append(number)
+        self.numbers.append(number)
         return row
 
 

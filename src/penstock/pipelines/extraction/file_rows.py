@@ -254,6 +254,7 @@ class _Slicer:
             "footer": self._found.get("footer") or table.footer,
             "problems": table.problems[:_MAX_PROBLEMS],
             "problems_total": table.problems_total,
+            "lines": table.lines,
         }
         return {"reading": reading, "columns": self._end.columns, "keys": self._end.keys}
 

@@ -199,8 +199,8 @@ def _warnings(
         found.append({"code": "REQUIRED_MISSING", "message": message})
     if not rates and plan.currency != base and plan.targets & {"price.amount", "price.tiers"}:
         message = (
-            f"No rates of exchange were imported: prices that are not in {base} have no base price."
-            " `penstock rates import` brings them."
+            f"Prices are not converted to {base}, because no exchange rates were imported. An admin"
+            " can import them with `penstock rates import`."
         )
         found.append({"code": "RATE_MISSING", "message": message})
     return found

@@ -16,6 +16,7 @@ from penstock.model.errors import BadInput
 from penstock.model.outcomes import Advance, Fail, Skip
 from penstock.model.pipeline import Item, Job
 from penstock.model.ports import Context, InputFile, Products, Profiles, Winner
+from penstock.model.rows.lines import line_of
 from penstock.pipelines.extraction.match import (
     Documents,
     MatchResult,
@@ -62,14 +63,14 @@ def sample_file(
     """The first rows of a file, and column statistics of some thousand. Runs in a child process."""
     rows: list[list[str]] = []
     chars = 0
-    found: dict[str, Any] = {"whole": False, "bytesRead": 0, "problems": []}
+    found: dict[str, Any] = {"whole": False, "bytesRead": 0, "problems": [], "lines": ()}
     for piece in read_shaped(path, options, limits):
         if isinstance(piece, TableHead):
             found |= {"header": piece.names, "detected": piece.detected}
             found["bytesTotal"] = piece.bytes_total
         elif isinstance(piece, TableChunk):
             rows += piece.rows
-            found["bytesRead"] = piece.bytes_read
+            found |= {"bytesRead": piece.bytes_read, "lines": piece.lines}
             chars += sum(map(_chars, piece.rows))
             if len(rows) >= most or chars > _SAMPLED_CHARS:
                 break
@@ -150,6 +151,8 @@ async def preview(job: Job, ctx: Context) -> dict[str, Any]:
     items = [Item(looked_at, number, cells) for number, cells in enumerate(head["rows"], 1)]
     outcomes = await ctx.children.call(extract, items)
     rows = await _rows(looked_at, items, outcomes, ctx)
+    for row in rows:
+        row["line"] = line_of(head["lines"], row["rowNo"])
     rows_in_all = estimate_rows(head)
     return {
         "reading": head["detected"] | {"problems": head["problems"]},

@@ -270,4 +270,4 @@ def _transposed(pieces: Sequence[Piece]) -> Iterator[Piece]:
         {**head.plan, SHAPE: _TRANSPOSED}, unique_names(names), detected, head.bytes_total
     )
     yield TableChunk(products, head.bytes_total)
-    yield end._replace(rows=len(products))
+    yield end._replace(rows=len(products), lines=())

@@ -28,7 +28,9 @@ class HeldRow:
     title: str | None
 
 
-async def held_rows(conn: Connection, job_id: UUID, limit: int) -> list[HeldRow]:
-    """The largest change first."""
-    rows = await conn.fetch(_sql.held_rows, job_id, list(HELD_CODES), limit)
+async def held_rows(
+    conn: Connection, job_id: UUID, limit: int, *, is_check: bool = False
+) -> list[HeldRow]:
+    """The largest change first. Of a check: rows that an import would hold back."""
+    rows = await conn.fetch(_sql.held_rows, job_id, list(HELD_CODES), limit, is_check)
     return [HeldRow(**row) for row in rows]

@@ -69,12 +69,14 @@ class JobDetails(JobRow):
 
 @dataclass(frozen=True, slots=True)
 class JobTable:
-    """What the items of a job need to be shown. ``config`` and ``header`` are JSON."""
+    """What the items of a job need to be shown. ``config``, ``header`` and ``lines`` (see
+    `model.rows.lines`) are JSON."""
 
     pipeline: str
     config: str
     header: str | None
     total: int
+    lines: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ export function EditButtons({ job, filter, columns, canEdit, onDone }: Props) {
           onConfirm={undo}
         >
           <p>{titleOf(last)}</p>
-          <p>The cells get their texts from before the edit, and the rows run again.</p>
+          <p>The cells get back their texts from before the edit, and the rows run again.</p>
         </Confirm>
       )}
     </>

@@ -66,7 +66,7 @@ WHERE j.id = $1
 
 -- name: table_of_job
 -- Of a job what its items are shown by.
-SELECT pipeline, config, header, total FROM jobs WHERE id = $1
+SELECT pipeline, config, header, total, context->'reading'->'lines' AS lines FROM jobs WHERE id = $1
 
 -- name: walk_listed
 -- Of the next so many jobs, newest first, those that fit; and the last of them, where there may be
