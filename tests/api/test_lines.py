@@ -7,8 +7,7 @@ from tests.api.conftest import file_of
 from tests.fixtures import Bench
 
 FILE = (
-    "Ceník 2026;;\nKód;Název;Cena\n"
-    'C-1;"Kladivo\nvelké";10,00\n\nC-2;Kleště;1O,00\nC-3;Pila;12,00\n'
+    'Ceník 2026;;\nKód;Název;Cena\nC-1;"Kladivo\nvelké";10,00\n\nC-2;Kleště;1O,00\nC-3;Pila;12,00\n'
 ).encode()
 
 

@@ -128,3 +128,15 @@ def test_one_step_without_a_number_beside_the_product_s_own() -> None:
     one, *_ = rows(header, "A;10;1,00;100;0,80", "B;5;0,50;50;0,40")
     assert tiers(one) == [(1, "1.00"), (100, "0.80")]
     assert one.product["availability"]["minOrder"] == 10
+
+
+@pytest.mark.parametrize(
+    ("header", "wrong"),
+    [("Nr.;Name;VK netto EUR;ab 10", "1O,00"), ("Indeks;Nazwa;Cena netto PLN;10+ szt.", "12,9O"),
+     ("Kód;Název;Cena bez DPH CZK;od 10 ks", "1l,50")],
+)  # fmt: skip
+def test_a_price_that_cannot_be_read_is_not_that_of_ten(header: str, wrong: str) -> None:
+    good, bad = rows(header, "A-1;Pen;10,00;9,00", f"A-2;Cup;{wrong};9,00")
+    assert good.product["price"]["amount"] == "10.00"
+    assert "amount" not in bad.product["price"]
+    assert tiers(bad) == [(10, "9.00")]

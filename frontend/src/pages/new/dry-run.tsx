@@ -215,7 +215,10 @@ function PreviewRow({ row, columns, hasLines, told }: RowProps) {
         </td>
         {cells.map((name) => {
           const problem = marked.get(name);
-          const value = cellText(row.result?.[name]) || (problem ? cellText(problem.value) : "");
+          const given = problem ? cellText(problem.value) : "";
+          const read = cellText(row.result?.[name]);
+          // What could not be read is shown as it is in the file.
+          const value = problem && isError(problem) ? given || read : read || given;
           return (
             <td
               key={name}

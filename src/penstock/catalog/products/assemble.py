@@ -119,7 +119,7 @@ def _add_price(
     currency = _currency(plan, row, parts, read.currency or tier_currency)
     price: dict[str, Any] = {}
     amount = read.amount
-    if amount is None and tiers:
+    if amount is None and tiers and not _is_unreadable(row, "price.amount"):
         amount = tiers[0].amount
     if amount is None and "price.amount" in parts:
         price["onRequest"] = True
@@ -144,6 +144,11 @@ def _add_price(
         price["taxIncluded"] = tax
     if price:
         row.product["price"] = price
+
+
+def _is_unreadable(row: NormalisedRow, target: str) -> bool:
+    """Whether the cell has a text that could not be read, so that nothing may take its place."""
+    return any(one.target == target and one.code.endswith("_UNREADABLE") for one in row.problems)
 
 
 def _selling_price(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> Price:

@@ -158,10 +158,10 @@ function OptionsCard({ draft, change }: Props) {
               value={String(draft.rate)}
               onChange={(event) => change({ rate: Number(event.target.value) })}
             >
-              <option value="0.2">One in five seconds</option>
-              <option value="1">One</option>
-              <option value="5">Five</option>
-              <option value="20">Twenty, for sites of your own</option>
+              <option value="0.2">1 every 5 seconds</option>
+              <option value="1">1 per second</option>
+              <option value="5">5 per second</option>
+              <option value="20">20 per second, for your own sites</option>
             </Select>
           )}
         </Field>
