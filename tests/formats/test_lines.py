@@ -59,14 +59,12 @@ def test_rows_of_a_sheet(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     sheet = book.active
     assert sheet is not None
-    for place, row in {
-        1: ["Cennik 2026"],
-        3: ["Indeks", "Nazwa", "Cena"],
-        4: ["B-1", "Młotek", 1.5],
-        7: ["B-2", "Piła", 2.5],
-        8: ["B-3", "Śruba", 3.5],
-    }.items():
-        for column, value in enumerate(row, 1):
+    rows = {
+        1: "Cennik 2026", 3: "Indeks|Nazwa|Cena", 4: "B-1|Młotek|1.5", 7: "B-2|Piła|2.5",
+        8: "B-3|Śruba|3.5",
+    }  # fmt: skip
+    for place, row in rows.items():
+        for column, value in enumerate(row.split("|"), 1):
             sheet.cell(place, column, value)
     book.save(tmp_path / "list.xlsx")
     assert lines_by_sku(tmp_path / "list.xlsx") == {"B-1": 4, "B-2": 7, "B-3": 8}

@@ -65,7 +65,7 @@ HOT = [
     ("pending.open_counts", {"jobs_depth"}),
     ("pending.oldest_rows", {"jobs_depth", "items_live"}),
     ("jobs.get_job", {"jobs_pkey"}),
-    ("jobs.table_of_job", {"jobs_pkey"}),
+    ("job_tables.table_of_job", {"jobs_pkey"}),
     ("jobs.walk_listed", {"jobs_pkey"}),
     ("jobs.listed_jobs", {"jobs_pkey"}),
     ("products.insert_products", {"job_items_pkey"}),

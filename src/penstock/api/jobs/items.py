@@ -20,7 +20,8 @@ from penstock.app.job_control import no_such_job
 from penstock.app.result_rows import first_result
 from penstock.model.errors import BadInput
 from penstock.model.states import ItemStatus
-from penstock.store.jobs import items, jobs
+from penstock.store.catalog.job_tables import table_of
+from penstock.store.jobs import items
 from penstock.store.jobs.items import OPEN, PROBLEMS, ItemFilter, Key, Page
 
 router = APIRouter(tags=["items"])
@@ -44,7 +45,7 @@ async def list_items(
         after = Key(*from_cursor(query.after, this_list, datetime, int))
     with bound_contextvars(after=f"{after.updated_at.isoformat()} {after.row_no}"):
         async with api.db.scoped(who.scope, readonly=True) as conn:
-            job = await jobs.table_of(conn, job_id)
+            job = await table_of(conn, job_id)
             if job is None:
                 raise no_such_job()
             if not _wants_steps(query):

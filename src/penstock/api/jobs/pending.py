@@ -27,8 +27,9 @@ from penstock.model.errors import NotAllowed, NotThere
 from penstock.model.states import ItemStatus
 from penstock.model.ticket import Ticket
 from penstock.store.accounts.accounts import Principal
+from penstock.store.catalog.job_tables import table_of
 from penstock.store.database import Connection, from_json
-from penstock.store.jobs import jobs, pending
+from penstock.store.jobs import pending
 from penstock.store.jobs.items import OPEN
 from penstock.store.jobs.pending import START, OpenRow, OpenRowCursor, OpenRowFilter
 
@@ -200,7 +201,7 @@ async def list_open_rows(
     if query.after:
         after = OpenRowCursor(*from_cursor(query.after, this_list, datetime, UUID, int))
     async with api.db.scoped(who.scope, readonly=True) as conn:
-        if await jobs.table_of(conn, job_id) is None:
+        if await table_of(conn, job_id) is None:
             raise no_such_job()
         if text:
             statuses = sorted(wanted.statuses)

@@ -322,20 +322,25 @@ def _pack_of(unit: str) -> Pack | None:
     return None
 
 
-def _add_availability(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+def _status(row: NormalisedRow, parts: dict[str, Any], quantity: int | None) -> Availability | None:
+    """By the column of the status, else by words in that of the quantity, else by words instead of
+    a lead time, such as `on order`, unless there is a stock."""
     read: Availability | None = parts.get("availability.status")
-    counted: int | Availability | None = parts.get("availability.quantity")
-    quantity = counted if isinstance(counted, int) else None
+    counted, lead = parts.get("availability.quantity"), parts.get("availability.leadTimeDays")
     if isinstance(counted, Availability):
-        # The quantity column contains words; the status column has priority.
         read = read or counted
-    lead: int | Availability | None = parts.get("availability.leadTimeDays")
     if isinstance(lead, Availability):
-        # `on order` instead of days; what other columns say has priority.
         lineage = row.lineage.pop("availability.leadTimeDays")
         if read is None and not quantity:
-            read = lead
             row.lineage["availability.status"] = lineage
+            return lead
+    return read
+
+
+def _add_availability(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
+    counted: int | Availability | None = parts.get("availability.quantity")
+    quantity = counted if isinstance(counted, int) else None
+    read = _status(row, parts, quantity)
     found: dict[str, Any] = {}
     if read is not None:
         status = read.status_with(quantity)

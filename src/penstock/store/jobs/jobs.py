@@ -20,7 +20,6 @@ from penstock.store.jobs.job_rows import (
     FileRow,
     JobDetails,
     JobRow,
-    JobTable,
     LastHour,
     QueueState,
     StoredAnswer,
@@ -190,11 +189,6 @@ async def _whole(
         rows += [JobRow(**row) for row in some]
         size += sum(len(row["config"]) + len(row["summary"] or "") for row in some)
     return rows, following
-
-
-async def table_of(conn: Connection, job_id: UUID) -> JobTable | None:
-    row = await conn.fetchrow(_sql.table_of_job, job_id)
-    return None if row is None else JobTable(**row)
 
 
 async def queue_state(conn: Connection, most: int = _COUNTABLE) -> QueueState:

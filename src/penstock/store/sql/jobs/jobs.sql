@@ -64,10 +64,6 @@ FROM jobs j JOIN orgs o ON o.id = j.org_id LEFT JOIN files f ON f.id = j.file_id
 LEFT JOIN users u ON u.id = j.user_id
 WHERE j.id = $1
 
--- name: table_of_job
--- Of a job what its items are shown by.
-SELECT pipeline, config, header, total, context->'reading'->'lines' AS lines FROM jobs WHERE id = $1
-
 -- name: walk_listed
 -- Of the next so many jobs, newest first, those that fit; and the last of them, where there may be
 -- more. States are as people see them (`model.states.shown_state`).
