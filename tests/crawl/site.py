@@ -21,6 +21,8 @@ class Reply:
     raw: bytes | None = None
     # Sent again and again until the caller hangs up.
     endless: bytes | None = None
+    # Seconds between head and body.
+    body_after: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,9 @@ async def _send(writer: asyncio.StreamWriter, reply: Reply) -> None:
         headers["Content-Length"] = str(len(reply.body))
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     writer.write(f"HTTP/1.1 {reply.status} X\r\n{lines}\r\n".encode())
+    if reply.body_after:
+        await writer.drain()
+        await asyncio.sleep(reply.body_after)
     if reply.status != 304:
         writer.write(reply.body)
     while reply.endless is not None:

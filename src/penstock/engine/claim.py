@@ -188,7 +188,9 @@ async def _take(
         bounds = replace(limits.bounds, target_ms=limits.bounds.target_ms * share)
         least = limits.at_once.get((work.pipeline, work.stage), 1)
         size = max(least, claim_size(bounds, item_ms, work.avg_bytes, factor))
-        leases = await _lease_items(conn, turn, work, size, item_ms or 10.0, served, locked)
+        leases = await _lease_items(
+            conn, turn, work, size, item_ms or 10.0, served, locked, figures
+        )
     expected = sum(lease.expected_ms for lease in leases)
     lease = lease_ms(expected, limits.lock_floor_ms, limits.lock_cap_ms)
     member = limits.brief.get((work.pipeline, work.stage))
@@ -261,13 +263,15 @@ async def _choose_by_turn(
 
 async def _lease_items(
     conn: Connection, turn: Turn, work: Work, size: int, item_ms: float, served: Served,
-    locked: Collection[UUID],
+    locked: Collection[UUID], figures: Figures,
 ) -> list[Lease]:  # fmt: skip
     if work.grouped:
         if work.ungrouped:
             grouped = await _lease_ungrouped(conn, work, size, item_ms)
         else:
-            grouped = await _lease_groups(conn, turn.org_id, work, size, item_ms, served.group)
+            grouped = await _lease_groups(
+                conn, turn.org_id, work, size, item_ms, served.group, figures
+            )
         if grouped or served.group is not None:
             return grouped
     neighbours = _MAX_NEIGHBOURS if work.pending < size and served.job_id is None else 0
@@ -329,10 +333,12 @@ async def _lease_ungrouped(conn: Connection, work: Work, size: int, item_ms: flo
 
 
 async def _lease_groups(
-    conn: Connection, org_id: int, work: Work, size: int, item_ms: float, only: str | None
-) -> list[Lease]:
+    conn: Connection, org_id: int, work: Work, size: int, item_ms: float, only: str | None,
+    figures: Figures,
+) -> list[Lease]:  # fmt: skip
     """One lease per free group: its head items in order, up to the first that must wait. With a
-    pace only the head itself: the next one waits without a slot."""
+    pace only the head itself, since the next one waits without a slot; more while items of the
+    group need no pace."""
     picked = await claims.pick_groups(conn, org_id, work, _MAX_GROUPS, size, only)
     leases: list[Lease] = []
     worst, room = 0, size
@@ -343,8 +349,12 @@ async def _lease_groups(
         if candidates[0][1] != worst:
             continue
         rows: list[int] = []
+        most = room
+        if work.pace_ms:
+            named = (org_id, work.pipeline, work.stage, group)
+            most = min(room, figures.rows_without_pace(named))
         for row_no, crashes, due in candidates:
-            if not due or len(rows) == room or crashes != worst or (rows and work.pace_ms):
+            if not due or len(rows) == most or crashes != worst:
                 break
             rows.append(row_no)
         expected = len(rows) * item_ms

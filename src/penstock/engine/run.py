@@ -11,6 +11,7 @@ from typing import Any
 from penstock.engine.claim import Claim
 from penstock.engine.context import StageContext, StopSign, Timer, stage_context
 from penstock.engine.runtime import Runtime
+from penstock.model.effects import SetPace
 from penstock.model.errors import ChildCrashed, ItemError, PermanentError
 from penstock.model.outcomes import Fail, NotFound, Outcome, Retry
 from penstock.model.pipeline import (
@@ -103,11 +104,19 @@ async def _run_in_order(
     ctx: StageContext,
     worked: Worked,
 ) -> None:
-    """Run a group item by item. It stops at an item that will be retried, to keep the order."""
+    """Run a group item by item. It stops at an item that will be retried, to keep the order, and
+    at one that the group's pace must follow."""
     for index, item in zip(indexes, batch, strict=True):
         await _run_batch(runtime, stage, [index], [item], ctx, worked)
-        if isinstance(worked.outcomes[index], Retry | NotFound | None):
+        outcome = worked.outcomes[index]
+        if isinstance(outcome, Retry | NotFound | None):
             return
+        if stage.pace_ms and not _needs_no_pace(outcome):
+            return
+
+
+def _needs_no_pace(outcome: Outcome) -> bool:
+    return any(isinstance(one, SetPace) and not one.pace_ms for one in outcome.effects)
 
 
 async def _run_batch(

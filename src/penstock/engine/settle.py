@@ -224,7 +224,7 @@ class _Writing:
         self._released: list[tuple[Any, ...]] = []
         self._crashed: list[list[ClaimedItem]] = []
         self._effects: dict[EffectWriter, dict[UUID, list[Asked]]] = {}
-        self._paces: dict[str, int] = {}
+        self._paces: dict[str, SetPace] = {}
 
     async def decide(self, worked: Worked) -> _Writing:
         """Decide every item's transition, yielding to the event loop now and then."""
@@ -329,9 +329,11 @@ class _Writing:
         elif to.error is not None:
             move.failed(to.error.code)
         self.measured += to.measured
+        # What the last item of a group asks for counts.
+        self._paces.pop(row.group_key or "", None)
         for effect in to.effects:
             if isinstance(effect, SetPace):
-                self._paces[row.group_key or ""] = effect.pace_ms
+                self._paces[row.group_key or ""] = effect
                 continue
             of_jobs = self._effects.setdefault(self._runtime.effects.writer(effect), {})
             asked = Asked(row.row_no, effect, to.error, to.attempts)
@@ -358,9 +360,15 @@ class _Writing:
         """Make the groups of a paced stage wait before their next item."""
         work, held = self._claim.work, self._held
         groups = {lease.group for lease in self._claim.leases if lease.id in held and lease.group}
-        if work.pace_ms and groups:
-            paces = {group: self._paces.get(group, work.pace_ms) for group in groups}
-            await claims.pace_groups(conn, self._claim.turn.org_id, work, paces)
+        if not work.pace_ms or not groups:
+            return
+        now, org_id = time.monotonic(), self._claim.turn.org_id
+        usual = SetPace(work.pace_ms)
+        paces = {group: self._paces.get(group, usual) for group in groups}
+        for group, pace in paces.items():
+            self._runtime.figures.paced((org_id, work.pipeline, work.stage, group), pace.pace_ms)
+        left = {group: pace.left_ms(now) for group, pace in paces.items()}
+        await claims.pace_groups(conn, org_id, work, left)
 
     async def effects(self, conn: Connection, worker: str, *orders: LockOrder) -> None:
         """Write the effects of these lock orders, each type job by job."""

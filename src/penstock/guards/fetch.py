@@ -165,7 +165,9 @@ class Fetcher:
         async with self.stream(request) as answer:
             body = b"".join([piece async for piece in answer.pieces])
             ms = round((time.monotonic() - began) * 1000)
-            return FetchResponse(answer.status, answer.headers, body, answer.url, ms)
+            return FetchResponse(
+                answer.status, answer.headers, body, answer.url, ms, answer.answered_at
+            )
 
     @asynccontextmanager
     async def stream(self, request: FetchRequest) -> AsyncIterator[StreamedResponse]:
@@ -226,11 +228,12 @@ class Fetcher:
             async with self._pool.stream(
                 method, url, headers=sent, content=body, extensions={"timeout": timeouts}
             ) as response:
+                answered_at = time.monotonic()
                 told = _headers(response.headers)
                 async with aclosing(
                     _pieces(response, told, limits, bodiless=method == "HEAD")
                 ) as pieces:
-                    yield StreamedResponse(response.status, told, pieces, target.url)
+                    yield StreamedResponse(response.status, told, pieces, target.url, answered_at)
         except httpcore2.TimeoutException as error:
             raise _timed_out(limits.silent_ms) from error
         except (httpcore2.NetworkError, httpcore2.ProtocolError, ssl.SSLError) as error:

@@ -6,6 +6,7 @@ The set is open. An effect is a class derived from `Effect` and a writer for it:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -311,6 +312,12 @@ class SetImportError(Effect):
 @dataclass(frozen=True, slots=True)
 class SetPace(Effect):
     """Least time until the next item of the item's group, instead of its stage's pace: none where
-    nothing was requested, more where a server asks for it. Only in a stage with a pace."""
+    nothing was requested, more where a server asks for it. Only in a stage with a pace. It counts
+    from ``since`` by the monotonic clock of the process; None: from the settle."""
 
     pace_ms: int
+    since: float | None = None
+
+    def left_ms(self, now: float) -> int:
+        passed = 0.0 if self.since is None else max(0.0, now - self.since) * 1000
+        return max(0, math.ceil(self.pace_ms - passed))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -59,6 +59,12 @@ class Tally:
     retried: int = 0
 
 
+# Org, pipeline, stage and group.
+PacedGroup = tuple[int, str, str, str]
+_MOST_WITHOUT_PACE = 64
+_MAX_GROUPS = 1000
+
+
 @dataclass(slots=True)
 class StageFigures:
     """Measurements of one stage of a pipeline, over all jobs."""
@@ -94,6 +100,7 @@ class Figures:
         self._tally = Tally()
         self._leases_lost = 0
         self._throttles: Counter[str] = Counter()
+        self._without_pace: OrderedDict[PacedGroup, int] = OrderedDict()
 
     def measure(self) -> None:
         """CPU and memory, at most once a second."""
@@ -150,6 +157,21 @@ class Figures:
         self.times.observe("provider_call", (provider,), seconds)
         if throttled:
             self._throttles[provider] += 1
+
+    def paced(self, group: PacedGroup, pace_ms: int) -> None:
+        """Record whether the last item of a group with a pace needed one."""
+        if pace_ms:
+            self._without_pace.pop(group, None)
+            return
+        rows = min(_MOST_WITHOUT_PACE, 2 * self._without_pace.pop(group, 1))
+        self._without_pace[group] = rows
+        if len(self._without_pace) > _MAX_GROUPS:
+            self._without_pace.popitem(last=False)
+
+    def rows_without_pace(self, group: PacedGroup) -> int:
+        """How many items of a group with a pace to claim at once: one, and more while none of them
+        needs a pace."""
+        return self._without_pace.get(group, 1)
 
     def lost_lease(self) -> None:
         self._leases_lost += 1

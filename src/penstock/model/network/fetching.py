@@ -81,6 +81,8 @@ class FetchResponse(ResponseHead):
     body: bytes
     url: str
     ms: int
+    # When the head arrived, by the monotonic clock: the server has seen the request by then.
+    answered_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,7 @@ class StreamedResponse(ResponseHead):
 
     pieces: AsyncIterator[bytes]
     url: str
+    answered_at: float = 0.0
 
 
 def _in_utc(at: datetime) -> datetime:

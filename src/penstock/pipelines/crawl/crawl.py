@@ -29,6 +29,7 @@ from penstock.model.ports import Context, InputFile
 from penstock.pipelines.crawl.config import MAX_FAILURES, CrawlConfig
 from penstock.pipelines.crawl.reading import read_page
 from penstock.pipelines.crawl.requests import (
+    UNCHANGED,
     Disallowed,
     Gone,
     StoredAnswer,
@@ -52,7 +53,7 @@ async def _crawl(item: Item, ctx: Context) -> Outcome:
     if await index.failures(item.job.id, company, MAX_FAILURES) >= MAX_FAILURES:
         why = f"{MAX_FAILURES} pages of {company} failed in this run, so it was stopped."
         return Fail(ItemError(COMPANY_STOPPED, why), _cells(told), effects=[_UNPACED])
-    pace: list[Effect] = []
+    pace_ms = config.pace_ms
     gate = RobotsGate(ctx, item.job.org_id) if config.robots else None
     if gate is not None:
         rules = await gate.known(told["url"])
@@ -60,18 +61,18 @@ async def _crawl(item: Item, ctx: Context) -> Outcome:
             return await _read_robots(gate, told["url"])
         if not rules.allows(told["url"]):
             return _disallowed(told, [_UNPACED])
-        if rules.crawl_delay_ms > config.pace_ms:
-            pace = [SetPace(rules.crawl_delay_ms)]
+        pace_ms = max(pace_ms, rules.crawl_delay_ms)
     try:
         if told.get("role") == SITEMAP:
-            return await read_sitemap_item(item, ctx, pace)
-        return await _page(item, ctx, config, pace, gate)
+            return await read_sitemap_item(item, ctx, [SetPace(pace_ms)])
+        return await _page(item, ctx, config, pace_ms, gate)
     except Disallowed:
-        return _disallowed(told, [*pace, *_read_rules(gate)])
+        return _disallowed(told, [SetPace(pace_ms), *_read_rules(gate)])
     except Gone as error:
         gone = ItemError("PAGE_GONE", str(error))
         expired = [] if told.get("role") == SITEMAP else [ExpirePage(company, told["url"])]
-        return NotFound(gone, effects=[*pace, *_read_rules(gate), *expired])
+        pace = SetPace(pace_ms, error.answered_at)
+        return NotFound(gone, effects=[pace, *_read_rules(gate), *expired])
 
 
 async def _read_robots(gate: RobotsGate, url: str) -> Retry:
@@ -91,15 +92,14 @@ def _disallowed(told: Mapping[str, Any], effects: list[Effect]) -> Skip:
 
 
 async def _page(
-    item: Item, ctx: Context, config: CrawlConfig, pace: list[Effect], gate: RobotsGate | None
+    item: Item, ctx: Context, config: CrawlConfig, pace_ms: int, gate: RobotsGate | None
 ) -> Outcome:
     told, settings = item.input, ctx.port(CrawlSettings)
     company, url = told["company"], told["url"]
     known = await ctx.port(PageIndex).page(item.job.org_id, company, url)
     allows = None if gate is None else gate.allows
     answer = await fetch_page(ctx, url, settings, None if config.recrawl else known, allows)
-    if answer is None:
-        assert known is not None
+    if answer.status == UNCHANGED and known is not None:
         kept = _kept(known, company, url, settings)
         links = await _links_of(item, ctx, known)
     else:
@@ -109,7 +109,8 @@ async def _page(
         )
         kept = _fetched(known, company, url, stored, found, settings)
     spawn = await _children(item, ctx, links)
-    effects: list[Effect] = [*pace, *_read_rules(gate), kept]
+    pace = SetPace(pace_ms, answer.answered_at)
+    effects: list[Effect] = [pace, *_read_rules(gate), kept]
     if spawn:
         effects.append(CountInGroup(company, {FOUND: len(spawn)}))
     return Advance(_checkpoint(kept), _cells(told), effects=effects, spawn=spawn)

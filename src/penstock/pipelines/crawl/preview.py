@@ -9,7 +9,7 @@ from typing import Any
 
 from penstock.catalog.pages.decode import decode_page
 from penstock.model.crawl.pages import CrawlSettings
-from penstock.model.errors import BadInput, NotThere, PenstockError, Unavailable
+from penstock.model.errors import BadInput, NotThere, PenstockError
 from penstock.model.pipeline import Job
 from penstock.model.ports import Context
 from penstock.pipelines.crawl.reading import extracted
@@ -56,8 +56,6 @@ async def _fetched(job: Job, ctx: Context, url: str) -> Any:
         ) from None
     except Gone as error:
         raise NotThere("PAGE_GONE", str(error)) from error
-    if answer is None:
-        raise Unavailable("SERVICE_UNAVAILABLE", "The page's server sent no page.")
     return answer
 
 

@@ -24,6 +24,7 @@ from penstock.model.ports import Context, StoredBlob
 _TOTAL_MS, _SILENT_MS, _HOPS = 30_000, 10_000, 5
 # A server that asks for more than this is asked again all the same, three times at the most.
 _MAX_WAIT_MS = 5 * 60_000
+UNCHANGED = 304
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 Allows = Callable[[str], Awaitable[bool]]
 _HTML = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"
@@ -37,8 +38,9 @@ class Disallowed(Exception):
 class Gone(Exception):
     """The server says that the page does not exist (any more)."""
 
-    def __init__(self, status: int) -> None:
-        super().__init__(f"The server answers with {status}.")
+    def __init__(self, answer: ResponseHead) -> None:
+        super().__init__(f"The server answers with {answer.status}.")
+        self.answered_at = answer.answered_at if isinstance(answer, FetchResponse) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +76,17 @@ async def fetch_robots(ctx: Context, origin: str, user_agent: str) -> RobotsRule
 async def fetch_page(
     ctx: Context, url: str, settings: CrawlSettings, known: KnownPage | None,
     allows: Allows | None = None,
-) -> FetchResponse | None:  # fmt: skip
-    """The page; None if it has not changed since ``known`` was fetched. Raises `Gone`, and
-    `Disallowed` for a redirect to a page that ``allows`` refuses."""
+) -> FetchResponse:  # fmt: skip
+    """The page; with status 304 if it has not changed since ``known`` was fetched. Raises `Gone`,
+    and `Disallowed` for a redirect to a page that ``allows`` refuses."""
     headers = {"User-Agent": settings.user_agent, "Accept": _HTML}
     if known is not None and known.etag:
         headers["If-None-Match"] = known.etag
     if known is not None and known.last_modified:
         headers["If-Modified-Since"] = known.last_modified
     answer = await _followed(ctx, url, headers, settings, allows)
-    if answer.status == 304 and known is not None:
-        return None
+    if answer.status == UNCHANGED and known is not None:
+        return answer
     _require_content(answer, "The page's server")
     _require_html(answer)
     return answer
@@ -127,7 +129,7 @@ async def _fetch(
 def _require_content(answer: ResponseHead, whose: str) -> None:
     status = answer.status
     if status in (404, 410):
-        raise Gone(status)
+        raise Gone(answer)
     if status in (408, 429) or status >= 500:
         raise _refusal(answer, whose)
     if not 200 <= status < 300 or status in (204, 205):

@@ -202,9 +202,9 @@ WHERE i.job_id = $1 AND i.stage = $2 AND i.status = 'PENDING' AND i.group_key IS
 ORDER BY i.group_key, i.row_no LIMIT $3
 
 -- name: pace_groups
--- Nothing of these groups starts before their pace allows it.
+-- Nothing of these groups starts before their pace allows it, counted from this statement.
 INSERT INTO group_times (org_id, pipeline, stage, group_key, free_at)
-SELECT $1, $2, $3, g.group_key, now() + g.pace_ms * interval '1 millisecond'
+SELECT $1, $2, $3, g.group_key, statement_timestamp() + g.pace_ms * interval '1 millisecond'
 FROM unnest($4::text[], $5::integer[]) AS g (group_key, pace_ms) ORDER BY g.group_key
 ON CONFLICT (org_id, pipeline, stage, group_key) DO UPDATE SET free_at = excluded.free_at
 
