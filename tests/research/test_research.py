@@ -10,10 +10,16 @@ import pytest
 from tests.fixtures import Bench
 from tests.research.support import Researcher
 
+from penstock.app import bulk
+from penstock.app.result_rows import first_result
 from penstock.model.errors import BadInput, RateLimited
+from penstock.model.reprocess import Selection
+from penstock.model.states import ItemStatus
+from penstock.model.text.json_text import from_json
 from penstock.providers.sandbox import faults
 from penstock.providers.sandbox.faults import FaultPlan
 from penstock.providers.sandbox.server import Sandbox
+from penstock.store.jobs import jobs
 
 
 async def test_products_of_all_sources_are_one_list(
@@ -97,6 +103,57 @@ async def test_one_source_that_is_down_leaves_the_others_whole(
     assert summary["sourcesFailed"] == 0
     assert summary["sources"]["sandbox-json"]["reused"]
     assert await research.sources(again) == {"sandbox-json", "sandbox-xml", "sandbox-csv"}
+
+
+async def test_reprocessing_failed_sources_merges_again(
+    research: Researcher, sandbox: Sandbox, bench: Bench
+) -> None:
+    await research.add_sources()
+    sandbox.faults.plan = FaultPlan(1.0, ("expired",), shops=("xml", "csv"))
+    job = await research.run("Mug")
+    runtime, who = bench.runtime, bench.who
+
+    async def again(answers: str, still_failing: tuple[str, ...]) -> None:
+        share = 1.0 if still_failing else 0.0
+        sandbox.faults.plan = FaultPlan(share, ("expired",), shops=still_failing)
+        before = sandbox.stats.total.calls
+        async with runtime.db.transaction() as conn:
+            made = await bulk.reprocess_job(
+                runtime, conn, who, job, Selection(statuses=(ItemStatus.ERROR,))
+            )
+        assert made.items == 1 + len(still_failing)
+        await research.work(job)
+        assert sandbox.stats.total.calls == before + made.items
+        assert (await research.summary(job))["sources"][answers]["failed"] is None
+
+    async def shown() -> tuple[set[str], list[int]]:
+        """Sources and ranks of the rows that lists and exports have."""
+        async with runtime.db.acquire() as conn:
+            row = await jobs.table_of(conn, job)
+            assert row is not None
+            first = await first_result(runtime, conn, job, row)
+            found = await conn.fetch(
+                "SELECT result FROM job_items WHERE job_id = $1 AND row_no >= $2 ORDER BY row_no",
+                job, first,
+            )  # fmt: skip
+        results = [from_json(one["result"]) for one in found]
+        sources = {one["source"] for result in results for one in result["sources"]}
+        return sources, [result["rank"] for result in results]
+
+    alone, ranks = await shown()
+    assert alone == {"sandbox-json"}
+    await again("sandbox-csv", ("xml",))
+    assert (await shown())[0] == {"sandbox-json", "sandbox-csv"}
+    await again("sandbox-xml", ())
+    sources, more = await shown()
+    assert sources == {"sandbox-json", "sandbox-xml", "sandbox-csv"}
+    assert more == list(range(1, len(more) + 1))
+    assert len(more) >= len(ranks)
+    summary = await research.summary(job)
+    assert (summary["products"], summary["sourcesFailed"]) == (len(more), 0)
+    # As if all had answered at first.
+    whole = await research.summary(await research.run("Mug"))
+    assert summary["products"] == whole["products"]
 
 
 async def test_a_request_is_tried_five_times_in_all(research: Researcher, bench: Bench) -> None:

@@ -20,4 +20,7 @@ async def first_result(
     if key is None:
         return 1
     row = await items.row_of_key(conn, job_id, key)
+    number = 2
+    while (later := await items.row_of_key(conn, job_id, f"{key}@{number}")) is not None:
+        row, number = later, number + 1
     return job.total + 1 if row is None else row

@@ -155,7 +155,7 @@ async def _batches(runtime: Runtime, claimed: Claim, worked: Worked) -> list[_Ba
             job = jobs.get(row.job_id) or jobs.setdefault(row.job_id, runtime.job(job_row))
             item = Item(
                 job, row.row_no, from_json(row.input), from_json(row.normalized),
-                row.attempts, row.key, row.group_key, from_json(row.noticed),
+                row.attempts, row.key, row.group_key, from_json(row.noticed), row.generation,
             )  # fmt: skip
             known = by_config.get(job_row.config)
             if known is None:

@@ -83,14 +83,15 @@ normalise = for_each(_normalise)
 async def _store(item: Item, ctx: Context) -> Outcome:
     """Once all sources have answered or failed: one item merges what they offer."""
     if item.input[KIND] != "merge":
-        return Advance(item.normalized)
+        return Advance(item.normalized, spawn=await _merge_again(item, ctx))
     told = item.input
+    number = int(told.get("number", 1))
     order = SearchOrder.model_validate(told["order"])
     request = await request_document(item.job.id, ctx) or {}
     jobs = [*(UUID(one) for one in request.get("previous", ())), item.job.id]
     merged = await _merged(jobs, order, ctx)
     spawn = [
-        Child(f"product:{rank:06}", _product_input(rank, one), "notify")
+        Child(_product_key(rank, number), _product_input(rank, one), "notify")
         for rank, one in enumerate(merged.products, 1)
     ]
     document = {"products": len(merged.products), "kept": merged.kept, "leftOut": merged.left_out,
@@ -104,6 +105,24 @@ async def _store(item: Item, ctx: Context) -> Outcome:
 
 
 store = for_each(_store)
+
+
+async def _merge_again(item: Item, ctx: Context) -> Sequence[Child]:
+    """A source that is asked again after the merge, because its item was reprocessed, needs another
+    merge. All sources of that time ask for the same one."""
+    if item.generation == 1:
+        return ()
+    done = len(await named_documents(item.job.id, MERGED, ctx))
+    if not done:
+        # The first one waits for this source.
+        return ()
+    number = done + 1
+    shared = {name: item.input[name] for name in ("requestId", "order", "started")}
+    return [Child(f"merge:{number}", {KIND: "merge", "number": number, **shared}, "store")]
+
+
+def _product_key(rank: int, number: int) -> str:
+    return f"product:{rank:06}" if number == 1 else f"product:{rank:06}@{number}"
 
 
 async def _merged(jobs: Sequence[UUID], order: SearchOrder, ctx: Context) -> Merged:

@@ -141,6 +141,9 @@ def failure(item: Item, error: Exception) -> Outcome:
         return Fail(told) if isinstance(error, PermanentError) else Retry(told)
     task = SourceTask.of(item)
     left_ms = (task.deadline - time.time()) * 1000
+    if item.generation > 1:
+        # The time of the request was over long ago: a source that is asked again has its own.
+        left_ms = task.order.max_seconds * 1000
     if isinstance(error, Waiting):
         wait = error.retry_after_ms or 1000
         if error.code != "CIRCUIT_OPEN" and wait < left_ms:

@@ -20,7 +20,7 @@ async def summary_of(job: Job, ctx: Context) -> dict[str, Any]:
     request = await request_document(job.id, ctx)
     if request is None:
         return {"products": 0, "sources": {}}
-    merged = (await named_documents(job.id, MERGED, ctx) or [{}])[0]
+    merged = (await named_documents(job.id, MERGED, ctx) or [{}])[-1]
     sources: dict[str, dict[str, Any]] = {}
     for job_id in (*map(UUID, request.get("previous", ())), job.id):
         await _add_pages(sources, job_id, ctx, is_reused=job_id != job.id)
