@@ -47,6 +47,8 @@ class StageContext:
     call_limits: Calls
     org_id: int = 0
     batch_rows: int = 64
+    # Most calls of a slice have the key of the call before.
+    last_key: LimitKey | None = None
 
     def port(self, kind: type[P]) -> P:
         try:
@@ -58,6 +60,12 @@ class StageContext:
     def time_is_up(self) -> bool:
         return self.stop.reason is not None or time.monotonic() >= self.deadline
 
+    def _key(self, provider: str, company: str, domain: str, rate: Rate | None) -> LimitKey:
+        last = self.last_key
+        if last is None or last[1:] != (provider, company, domain, rate):
+            last = self.last_key = LimitKey(self.org_id, provider, company, domain, rate)
+        return last
+
     def calls(
         self,
         provider: str,
@@ -67,7 +75,7 @@ class StageContext:
         cost: float = 0.0,
         rate: Rate | None = None,
     ) -> AbstractAsyncContextManager[Call]:
-        key = None if company is None else LimitKey(self.org_id, provider, company, domain, rate)
+        key = None if company is None else self._key(provider, company, domain, rate)
         return self.call_limits.call(
             provider, domain, until=self.deadline, time_is_up=self.time_is_up, key=key, points=cost
         )

@@ -39,9 +39,7 @@ class Call:
     is_cancelled: bool = False
     cost: float | None = None
     bucket: ThrottleStatus | None = None
-
-    def __init__(self, started_ms: float) -> None:
-        self.started_ms = started_ms
+    started_ms: float = 0.0
 
     def throttled(self, retry_after_ms: float | None = None) -> None:
         self.refused = self.is_throttled = True
@@ -104,13 +102,11 @@ class CallRecorder(Protocol):
     def called(self, provider: str, seconds: float, *, throttled: bool) -> None: ...
 
 
-class _RunningCall:
-    """The block of one call. Written out, since every item of a pipeline may enter one."""
+class _RunningCall(Call):
+    """The block of one call, and the call itself. Written out, since every item of a pipeline may
+    enter one."""
 
-    __slots__ = (
-        "_call", "_gate", "_key", "_line", "_name", "_passed", "_points", "_record", "_time_is_up",
-        "_until",
-    )  # fmt: skip
+    _passed: Pass | None = None
 
     def __init__(
         self, line: _CallQueue, name: tuple[str, str], until: float, time_is_up: Callable[[], bool],
@@ -124,7 +120,6 @@ class _RunningCall:
         self._gate = gate if key is not None else None
         self._key = key
         self._points = points
-        self._passed: Pass | None = None
 
     async def __aenter__(self) -> Call:
         line, gate = self._line, self._gate
@@ -137,20 +132,28 @@ class _RunningCall:
                 limit.started(now)
         else:
             await self._wait_in_line()
+            now = _now_ms()
         if gate is not None:
             assert self._key is not None
-            try:
-                self._passed = gate.try_enter(self._key, self._points) or await gate.enter(
-                    self._key, self._points, self._until, self._time_is_up
-                )
-            except BaseException as error:
-                line.running -= 1
-                if isinstance(error, Waiting) and error.code == CIRCUIT_OPEN:
-                    limit.circuit_opened()
-                line.wake_first()
-                raise
-        self._call = Call(_now_ms())
-        return self._call
+            passed = gate.try_enter(self._key, self._points, now)
+            if passed is None:
+                passed = await self._pass(gate, self._key)
+                now = _now_ms()
+            self._passed = passed
+        self.started_ms = now
+        return self
+
+    async def _pass(self, gate: SharedGate, key: LimitKey) -> Pass:
+        """Wait for a token, which others or the provider must give."""
+        line = self._line
+        try:
+            return await gate.enter(key, self._points, self._until, self._time_is_up)
+        except BaseException as error:
+            line.running -= 1
+            if isinstance(error, Waiting) and error.code == CIRCUIT_OPEN:
+                line.limit.circuit_opened()
+            line.wake_first()
+            raise
 
     async def _wait_in_line(self) -> None:
         until = self._until
@@ -161,48 +164,49 @@ class _RunningCall:
         await _enter(self._line, " ".join(self._name).strip(), until, self._time_is_up)
 
     async def __aexit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        line, call = self._line, self._call
-        if error is not None and not call.refused:
-            call.judge(error)
+        line = self._line
+        if error is not None and not self.refused:
+            self.judge(error)
         line.running -= 1
         now = _now_ms()
-        if call.refused and self._is_probe and not call.is_throttled:
+        ms, refused = now - self.started_ms, self.refused
+        if refused and self._is_probe and not self.is_throttled:
             # The circuit counts the failure of its probe, and decides when the next call starts.
             line.limit.circuit_opened()
-        elif call.refused:
-            line.limit.refused(now, call.started_ms, call.retry_after_ms)
-        elif call.refused is False:
+        elif refused:
+            line.limit.refused(now, self.started_ms, self.retry_after_ms)
+        elif refused is False:
             line.limit.succeeded()
         if line.waiting:
             line.wake_first()
-        if self._record is not None and call.refused is not None:
-            seconds = (now - call.started_ms) / 1000
-            self._record.called(self._name[0], seconds, throttled=call.is_throttled)
-        if self._gate is not None:
-            await self._report(now - call.started_ms)
+        if self._record is not None and refused is not None:
+            self._record.called(self._name[0], ms / 1000, throttled=self.is_throttled)
+        gate, passed = self._gate, self._passed
+        if gate is None or passed is None:
+            return
+        if refused is False and self.bucket is None and passed.probe_id is None:
+            assert self._key is not None
+            gate.succeeded(self._key, passed, ms, now)
+        else:
+            await self._report(gate, passed, ms)
 
     @property
     def _is_probe(self) -> bool:
         return self._passed is not None and self._passed.probe_id is not None
 
-    async def _report(self, ms: float) -> None:
-        gate, key, passed, call = self._gate, self._key, self._passed, self._call
-        assert gate is not None
+    async def _report(self, gate: SharedGate, passed: Pass, ms: float) -> None:
+        key = self._key
         assert key is not None
-        assert passed is not None
-        if call.refused is None or call.is_cancelled:
+        if self.refused is None or self.is_cancelled:
             if passed.probe_id is not None:
                 gate.leave_unused(key, passed)
             return
-        if not call.refused and call.bucket is None and passed.probe_id is None:
-            gate.succeeded(key, ms)
-            return
-        refund = 0.0 if call.cost is None else passed.cost - call.cost
+        refund = 0.0 if self.cost is None else passed.cost - self.cost
         report = CallReport(
-            succeeded=not call.refused, failed=bool(call.refused and not call.is_throttled),
-            throttled=call.is_throttled, retry_after_ms=call.retry_after_ms, refund=refund,
-            cost_share=call.cost / self._points if call.cost and self._points else None,
-            status=call.bucket,
+            succeeded=not self.refused, failed=bool(self.refused and not self.is_throttled),
+            throttled=self.is_throttled, retry_after_ms=self.retry_after_ms, refund=refund,
+            cost_share=self.cost / self._points if self.cost and self._points else None,
+            status=self.bucket,
         )  # fmt: skip
         report.add_duration(ms)
         await gate.ended(key, passed, report)

@@ -58,7 +58,7 @@ class _Local:
     last_success_ms: float = 0.0
     timer: asyncio.TimerHandle | None = None
     # Passes without a probe are alike.
-    plain: Pass = field(default_factory=lambda: Pass(1.0))
+    plain: Pass | None = None
 
     @property
     def is_idle(self) -> bool:
@@ -71,12 +71,14 @@ class _Local:
         self.used += 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Pass:
     """The right to make one call now."""
 
     cost: float
     probe_id: str | None = None
+    # What the process holds of the key, for calls that succeed.
+    local: _Local | None = None
 
 
 class SharedGate:
@@ -88,19 +90,19 @@ class SharedGate:
         self._keys: OrderedDict[LimitKey, _Local] = OrderedDict()
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def try_enter(self, key: LimitKey, points: float) -> Pass | None:
+    def try_enter(self, key: LimitKey, points: float, now: float) -> Pass | None:
         """A pass from tokens that are here already; None: `enter` has to ask."""
         local = self._keys.get(key)
-        if local is None or local.tokens < local.cost or _cost_differs(local, points):
+        if local is None or local.tokens < local.cost or now > local.expires_ms:
             return None
-        now = _now_ms()
-        if now > local.expires_ms:
+        if points and _cost_differs(local, points):
             return None
         local.tokens -= local.cost
         local.count_use(now)
-        if local.plain.cost != local.cost:
-            local.plain = Pass(local.cost)
-        return local.plain
+        plain = local.plain
+        if plain is None or plain.cost != local.cost:
+            plain = local.plain = Pass(local.cost, None, local)
+        return plain
 
     async def enter(
         self, key: LimitKey, points: float, until: float, time_is_up: Callable[[], bool]
@@ -113,14 +115,14 @@ class SharedGate:
                 self.refuse_if_known(key)
                 async with local.asking:
                     # The one before may have brought tokens for all.
-                    found = self.try_enter(key, points)
+                    found = self.try_enter(key, points, _now_ms())
                     if found is not None:
                         return found
                     self.refuse_if_known(key)
                     permit = await self._ask(key, local, points)
                 if permit.tokens:
                     local.count_use(_now_ms())
-                    return Pass(permit.cost, permit.probe_id)
+                    return Pass(permit.cost, permit.probe_id, local)
                 patient = time.monotonic() + permit.wait_ms / 1000 < until and not time_is_up()
                 if permit.wait_ms > _SHORT_WAIT_MS or not patient:
                     raise waiting(key, permit)
@@ -171,11 +173,12 @@ class SharedGate:
         local.report.abandoned = passed.probe_id or local.report.abandoned
         self._schedule(key, local)
 
-    def succeeded(self, key: LimitKey, ms: float) -> None:
-        local = self._keys.get(key) or self._local(key)
-        local.report.succeeded += 1
-        local.report.add_duration(ms)
-        local.last_success_ms = _now_ms()
+    def succeeded(self, key: LimitKey, passed: Pass, ms: float, now: float) -> None:
+        local = passed.local or self._local(key)
+        report = local.report
+        report.succeeded += 1
+        report.add_duration(ms)
+        local.last_success_ms = now
         if local.timer is None:
             self._schedule(key, local)
 
@@ -194,12 +197,9 @@ class SharedGate:
     def _schedule(self, key: LimitKey, local: _Local) -> None:
         if local.timer is None:
             loop = asyncio.get_running_loop()
-            local.timer = loop.call_later(_REPORT_MS / 1000, self._flush_later, key)
+            local.timer = loop.call_later(_REPORT_MS / 1000, self._flush_later, key, local)
 
-    def _flush_later(self, key: LimitKey) -> None:
-        local = self._keys.get(key)
-        if local is None:
-            return
+    def _flush_later(self, key: LimitKey, local: _Local) -> None:
         local.timer = None
         task = asyncio.get_running_loop().create_task(self._flush(key, local))
         self._tasks.add(task)
@@ -249,7 +249,7 @@ class SharedGate:
 
 def _cost_differs(local: _Local, points: float) -> bool:
     """Whether the held tokens are of calls that cost something else."""
-    return bool(points) and local.cost != 1.0 and local.cost != points
+    return local.cost != 1.0 and local.cost != points
 
 
 def _put_back(local: _Local, report: CallReport | None) -> None:
