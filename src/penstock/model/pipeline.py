@@ -219,7 +219,7 @@ class Pipeline:
     # Jobs count towards the quota of this name, and begin at its pace.
     meter: ClassVar[str | None] = None
     # Items before the one with this key are steps on the way to the results: lists and exports of
-    # all rows leave them out. A job that finds its results anew adds them after the old ones; the
+    # all rows leave them out. A job that finds its results again adds them after the old ones; the
     # first of its nth results has the key with `@n` at its end, and replaces all before it.
     first_result_key: ClassVar[str | None] = None
     # Columns of grid and export, in order; None: the columns of the file.
