@@ -132,6 +132,26 @@ async def test_a_child_that_dies_leaves_items(
     await tried.is_clean()
 
 
+async def test_ranges_that_become_items_in_any_order_are_all_claimed(
+    tried: Tried, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows of a later range were claimed as items before those of an earlier one became items."""
+    monkeypatch.setattr(Extraction, "ranges", RangeWork(_dies, of_extraction.complete))
+    job_id = await send(tried)
+    async with tried.by_hand() as one, tried.by_hand() as other:
+        assert await one.run_once()
+        first, second, third = await claim(one), await claim(other), await claim(other)
+        await store_range(tried.runtime, second, StopSign(), other.id)
+        later = await claim(other)
+        assert [item.row_no for item in later.items] == list(range(11, 21))
+        await store_range(tried.runtime, first, StopSign(), one.id)
+        await store_range(tried.runtime, third, StopSign(), other.id)
+        await release(tried.runtime, later, other.id)
+    (job,) = await tried.finish(job_id)
+    assert (job["state"], job["done"]) == ("done", ROWS)
+    await tried.is_clean()
+
+
 async def test_a_cancelled_job_skips_the_rows_of_its_ranges(tried: Tried) -> None:
     job_id = await send(tried)
     async with tried.by_hand() as worker:

@@ -58,10 +58,13 @@ UPDATE job_ranges SET slice_id = NULL, crashes = crashes + $3 WHERE job_id = $1 
 RETURNING first_row, rows, crashes
 
 -- name: range_items
--- The rows of a range as items: all pending, or skipped with an error.
-INSERT INTO job_items (job_id, row_no, org_id, user_id, job_type, status, input, noticed, error)
+-- The rows of a range as items: all pending, or skipped with an error. Pending ones are due now: rows
+-- without a due time are claimed in order, and later rows may be claimed already.
+INSERT INTO job_items (job_id, row_no, org_id, user_id, job_type, status, input, noticed, error,
+                       due_at)
 SELECT j.id, r.first_row + l.place::integer - 1, j.org_id, j.user_id, j.pipeline, $3, l.line::jsonb,
-       r.noticed -> (r.first_row + l.place - 1)::text, $4::jsonb
+       r.noticed -> (r.first_row + l.place - 1)::text, $4::jsonb,
+       CASE WHEN $3 = 'PENDING' THEN now() END
 FROM job_ranges r JOIN jobs j ON j.id = r.job_id
 CROSS JOIN LATERAL string_to_table(convert_from(r.lines, 'UTF8'), E'\n')
     WITH ORDINALITY AS l (line, place)
