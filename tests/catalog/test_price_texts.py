@@ -83,7 +83,15 @@ def test_price_to_be_paid_is_chosen(text: str, amount: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["You save: $4.51", "Versand: 4,90 €", "12x de R$ 10,83 sem juros", "$4.51 off"]
+    "text",
+    [
+        "250,50 %",
+        "100%",
+        "You save: $4.51",
+        "Versand: 4,90 €",
+        "12x de R$ 10,83 sem juros",
+        "$4.51 off",
+    ],
 )
 def test_amount_that_is_no_price_is_not_read(text: str) -> None:
     found = read_price(text)

@@ -27,6 +27,10 @@ _SHARED = sorted(
     and path.stat().st_size < 2**20
 )
 _COUNTERS = ("total", "done", "error", "not_found", "skipped", "pending", "processing")
+_PRODUCT = (
+    "source", "source_id", "sku", "gtin", "row_no", "published", "title_key", "price_key", "maker",
+    "words",
+)  # fmt: skip
 # What differs from one run to the next.
 _APART = ("jobId", "job_id", "productId")
 
@@ -71,8 +75,7 @@ async def _outcome(bench: Bench, job: dict[str, Any]) -> dict[str, Any]:
     return {
         "items": items,
         "products": [
-            {name: row[name] for name in ("source", "source_id", "sku", "gtin")}
-            | {"row_no": row["row_no"], "published": row["published"]}
+            {name: row[name] for name in _PRODUCT}
             | _read(row, "data")
             | {"lineage": {k: v[:4] for k, v in orjson.loads(row["lineage"]).items()}}
             for row in products
@@ -190,6 +193,31 @@ async def test_files_made_by_chance(
     }  # fmt: skip
     content = "\n".join(lines).encode()
     await _both_ways(bench, monkeypatch, content, **config)
+
+
+_PRICE_FORMS = (
+    "{},{}", "{}.{}", "{},{} €", "€ {},{}", "{},{} EUR", "${}.{}", "{}.{}CHF", "¥{}.{}", "{}.{} ¥",
+    "{}.{} JPY", "{},{} KWD", "{},{} ct", "{},{} %", "{}.{}.", "{},{} kr", "zł {},{}", "-{},{}",
+    "{},{}-", "{},{}O", "ab {},{} €", "{},{} / St", "1.{},{}", "{}{}",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_prices_of_the_same_form(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """The second price of a form is not read again, but filled into the first one's documents."""
+    chance = random.Random(seed)
+    forms = chance.sample(_PRICE_FORMS, 6)
+    lines = ["sku\ttitle\tprice\tcurrency"]
+    for n in range(80):
+        amount = chance.choice((0, 0, 5, 12, 250, 999, 1000, 123456))
+        price = chance.choice(forms).format(amount, chance.choice(("00", "05", "50", "99")))
+        lines.append(f"A-{n}\tBolt\t{price}\t{chance.choice(('', 'EUR', 'JPY'))}")
+    columns = {"currency": "EUR"} if seed % 2 else {}
+    content = "\n".join(lines).encode()
+    made = await _both_ways(bench, monkeypatch, content, intent="merge", source="acme", **columns)
+    assert made["counters"]["total"] == 80
 
 
 @pytest.mark.skipif(not _SHARED, reason="the collection of real files is not beside this folder")

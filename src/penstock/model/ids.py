@@ -7,8 +7,10 @@ import time
 from datetime import datetime
 from uuid import UUID
 
-# All bits of an id but its time, its version (4 bits) and its variant (2 bits).
-_RANDOM_BITS = ((1 << 80) - 1) & ~(0xF << 76) & ~(0x3 << 62)
+# The bytes of an id that carry its version and its variant, for each random byte.
+_VERSION = bytes(one & 0x0F | 0x70 for one in range(256))
+_VARIANT = bytes(one & 0x3F | 0x80 for one in range(256))
+_TIME_BYTES, _RANDOM_BYTES = 6, 10
 
 
 def new_id() -> UUID:
@@ -23,13 +25,18 @@ def new_id() -> UUID:
 
 def new_ids(count: int) -> list[UUID]:
     """Many new ids, for a fraction of the time."""
-    milliseconds = (time.time_ns() // 1_000_000 & (1 << 48) - 1) << 80 | 0x7 << 76 | 0x2 << 62
-    random = os.urandom(10 * count)
-    places = range(0, 10 * count, 10)
-    return [
-        UUID(int=milliseconds | int.from_bytes(random[at : at + 10], "big") & _RANDOM_BITS)
-        for at in places
-    ]
+    return [UUID(bytes=one) for one in new_id_bytes(count)]
+
+
+def new_id_bytes(count: int) -> list[bytes]:
+    """The same as bytes: to make the objects takes longer than to choose the ids."""
+    milliseconds = time.time_ns() // 1_000_000 & (1 << 48) - 1
+    start = milliseconds.to_bytes(_TIME_BYTES, "big")
+    random = bytearray(os.urandom(_RANDOM_BYTES * count))
+    random[0::_RANDOM_BYTES] = random[0::_RANDOM_BYTES].translate(_VERSION)
+    random[2::_RANDOM_BYTES] = random[2::_RANDOM_BYTES].translate(_VARIANT)
+    places = range(0, len(random), _RANDOM_BYTES)
+    return [start + random[at : at + _RANDOM_BYTES] for at in places]
 
 
 def first_id_of(moment: datetime) -> UUID:

@@ -52,8 +52,11 @@ def uuid_field(value: UUID) -> bytes:
     return _length(16) + value.bytes
 
 
+_TRUE, _FALSE = _length(1) + b"\1", _length(1) + b"\0"
+
+
 def bool_field(value: bool) -> bytes:
-    return _length(1) + (b"\1" if value else b"\0")
+    return _TRUE if value else _FALSE
 
 
 def int2_field(value: int) -> bytes:
@@ -77,7 +80,7 @@ def texts_field(values: Sequence[str] | None) -> bytes:
         return NULL
     if not values:
         return _length(12) + _length(0) * 2 + _length(_TEXT_TYPE)
-    members = b"".join(map(text_field, values))
+    members = b"".join([_length(len(one)) + one for one in map(str.encode, values)])
     return _texts_head(20 + len(members), 1, 0, _TEXT_TYPE, len(values), 1) + members
 
 

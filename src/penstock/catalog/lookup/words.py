@@ -11,6 +11,10 @@ from rapidfuzz import fuzz
 _UPPER = "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞ"
 _LOWER = str.maketrans(ascii_uppercase + _UPPER, ascii_lowercase + _UPPER.lower())
 _BETWEEN = re.compile(r"[\t-\r -/:-@\[-`{-~]+")
+# The same for printable ASCII, in one step.
+_PRINTABLE = {
+    code: " " if _BETWEEN.fullmatch(chr(code)) else chr(code).lower() for code in range(32, 127)
+}
 _MAX_TITLE_LENGTH = 400
 # Words of a query: more make it no more exact.
 _MAX_WORDS = 10
@@ -23,6 +27,8 @@ _OTHER_NUMBERS, _MISSING_NUMBERS = 0.6, 0.9
 
 def all_words(title: str) -> list[str]:
     """The words as the database has them, of the whole title."""
+    if title.isascii() and title.isprintable():
+        return title.translate(_PRINTABLE).split()
     lower = title.lower() if title.isascii() else title.translate(_LOWER)
     joined = _BETWEEN.sub(" ", lower).strip(" ")
     return joined.split(" ") if joined else []

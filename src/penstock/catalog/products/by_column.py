@@ -23,11 +23,13 @@ from penstock.catalog.products.column_parts import (
     together,
 )
 from penstock.catalog.products.grid import PARTS
+from penstock.catalog.products.keys import keys_of
 from penstock.catalog.products.matching import Identifiers, maker_key
 from penstock.catalog.products.plan import Plan, Step
 from penstock.catalog.products.price_columns import PriceColumns
 from penstock.catalog.products.validate import Validator
 from penstock.catalog.values.gtin import match_key
+from penstock.model.effects import ProductKeys
 
 # Columns that are read together: those whose field begins with the same of these.
 _TOGETHER = (
@@ -37,6 +39,7 @@ _TOGETHER = (
 )  # fmt: skip
 # A price depends on the pack that it is for.
 _SAME_GROUP = {"specifications.pack": "price.", "unpublished": "published"}
+_PRICE = "price."
 _NAMES = ("sku", "gtin", "mpn")
 # Parts of a product in which columns write: its top level, its sections, and the custom fields.
 _SLOTS = ("top", *SECTIONS, "custom")
@@ -53,6 +56,8 @@ class PlainRows(NamedTuple):
     lineages: Sequence[bytes]
     results: Sequence[bytes]
     identifiers: Sequence[Identifiers]
+    # As `product_keys` computes them from the products.
+    keys: Sequence[ProductKeys]
 
 
 class _Maker(Protocol):
@@ -80,6 +85,7 @@ class ColumnNormaliser:
             groups.setdefault(_SAME_GROUP.get(start, start), []).append(step)
         self._single: dict[str, OneColumn] = {}
         self._makers: list[_Maker] = []
+        self._prices: _Maker | None = None
         if plan.custom:
             self._makers.append(CustomColumns(plan.custom, self._columns))
         for steps in groups.values():
@@ -88,11 +94,15 @@ class ColumnNormaliser:
                 self._single[steps[0].target] = one
                 self._makers.append(one)
             elif _is_plain_price(steps):
-                self._makers.append(PriceColumns(plan, validator, steps, self._columns))
+                self._prices = PriceColumns(plan, validator, steps, self._columns)
+                self._makers.append(self._prices)
             elif [step.target for step in steps] == ["images"]:
                 self._makers.append(ImageColumn(plan, validator, steps, self._columns))
             else:
-                self._makers.append(ColumnGroup(plan, validator, steps, self._columns))
+                made = ColumnGroup(plan, validator, steps, self._columns)
+                self._makers.append(made)
+                if steps[0].target.startswith(_PRICE):
+                    self._prices = made
         self._unmapped = required - plan.targets - {"sourceId"}
 
     def rows(self, rows: Sequence[Sequence[str]]) -> PlainRows:
@@ -100,7 +110,7 @@ class ColumnNormaliser:
         places, rows = self._fitting(rows)
         count = len(rows)
         if not count or self._unmapped:
-            return PlainRows((), (), (), (), ())
+            return PlainRows((), (), (), (), (), ())
         columns = list(zip(*rows, strict=True))
         slots: dict[str, list[Sequence[bytes]]] = {slot: [] for slot in _SLOTS}
         fragments: list[list[Fragment]] = []
@@ -112,6 +122,8 @@ class ColumnNormaliser:
             fragments.append(made)
             single[maker] = made
         values = {target: single[maker] for target, maker in self._single.items()}
+        if self._prices is not None:
+            values[_PRICE] = single[self._prices]
         return self._joined(places, count, slots, fragments, values)
 
     def _fitting(
@@ -135,9 +147,9 @@ class ColumnNormaliser:
         )
         ids, id_lineage = self._identity(count, values)
         made_of = list(zip(*fragments, strict=True))
-        products, lineages, results, identifiers, good = [], [], [], [], []
+        products, lineages, results, identifiers, keys, good = [], [], [], [], [], []
         join, source, shows_id = b"".join, self._source, self._shows_id
-        found_names = _identifiers(count, values, ids)
+        found_names, found_keys = _identifiers(count, values, ids), _keys(count, values)
         for n, parts in enumerate(made_of):
             id_ = ids[n]
             fields = 0
@@ -168,8 +180,9 @@ class ColumnNormaliser:
                     cells += b'"sourceId":"' + id_json + b'",'
                 results.append(b"{" + cells[:-1] + b"}")
                 identifiers.append(found_names[n])
+                keys.append(found_keys[n])
                 good.append(places[n])
-        return PlainRows(good, products, lineages, results, identifiers)
+        return PlainRows(good, products, lineages, results, identifiers, keys)
 
     def _identity(
         self, count: int, values: Mapping[str, list[Fragment]]
@@ -204,15 +217,23 @@ def _derived(lineage: bytes, name: str) -> bytes:
     return cell + f',"from_{name}"'.encode() + end[end.index(b'"') + 1 :]
 
 
+def _read(values: Mapping[str, list[Fragment]], target: str, count: int) -> Sequence[Any]:
+    made = values.get(target)
+    return [one.value for one in made] if made else [None] * count
+
+
+def _keys(count: int, values: Mapping[str, list[Fragment]]) -> list[ProductKeys]:
+    targets = ("title", _PRICE, "brand", "identifiers.mpn")
+    return list(map(keys_of, *(_read(values, target, count) for target in targets)))
+
+
 def _identifiers(
     count: int, values: Mapping[str, list[Fragment]], ids: Sequence[str | None]
 ) -> list[Identifiers]:
-    def column(target: str) -> Sequence[Any]:
-        made = values.get(target)
-        return [one.value for one in made] if made else [None] * count
-
-    skus, gtins = column("identifiers.sku"), column("identifiers.gtin")
-    brands, mpns = column("brand"), column("identifiers.mpn")
+    skus, gtins, brands, mpns = (
+        _read(values, target, count)
+        for target in ("identifiers.sku", "identifiers.gtin", "brand", "identifiers.mpn")
+    )
     return [
         Identifiers(
             id_, sku, None if gtin is None else match_key(gtin),

@@ -14,6 +14,7 @@ from penstock.catalog.products.plan import CustomColumn, Plan, Step
 from penstock.catalog.products.row import MAX_RAW_LENGTH, NormalisedRow, Source, shortened
 from penstock.catalog.products.validate import Validator, is_filled
 from penstock.catalog.values.readers import read_custom
+from penstock.catalog.values.result import build
 from penstock.model.text.json_text import to_json
 
 SECTIONS = ("identifiers", "metadata", "specifications", "supplier")
@@ -28,12 +29,13 @@ class Fragment(NamedTuple):
     """What a cell, or a combination of cells, adds to the documents of its row. Each JSON ends with
     a comma."""
 
-    # In the slot of the column, or by slot for combinations.
+    # In the slot of the column; of combinations, what is not given by slot.
     product: bytes
     lineage: bytes
     cells: bytes
     confidence: int
     fields: int
+    # Of one column what was read, of prices the amount.
     value: Any = None
 
 
@@ -92,7 +94,7 @@ class OneColumn:
         if self._shown is not None:
             cells = self._shown + (shown if type(value) is str else _cell(value)) + b","
         product = b"" if self._is_id else self._name + shown + b","
-        return Fragment(product, self._head + text + end, cells, sure, 1, value)
+        return build(Fragment, (product, self._head + text + end, cells, sure, 1, value))
 
 
 def _cell(value: Any) -> bytes:
@@ -153,6 +155,7 @@ class ColumnGroup:
         product, lineage = row.product, row.lineage
         shown = members(flatten(product, self._columns))
         sure = self._confidences(lineage, cells)
+        amount = product.get("price", {}).get("amount")
         product.get("metadata", {}).pop("confidence", None)
         own = product.get("specifications", {}).pop("customFields", None)
         if own and not self._custom.isdisjoint(own):
@@ -163,7 +166,7 @@ class ColumnGroup:
                 parts[section] = members(inside)
         if product:
             parts["top"] = members(product)
-        return Fragment(b"", members(lineage), shown, sum(sure), len(sure)), parts
+        return Fragment(b"", members(lineage), shown, sum(sure), len(sure), amount), parts
 
     def _confidences(self, lineage: Mapping[str, Source], cells: Sequence[str]) -> list[int]:
         """Of the cells that were read, not of what was derived from them."""
@@ -185,17 +188,29 @@ class ImageColumn(ColumnGroup):
         self._head = dumps(self._step.target) + b":[" + dumps(self._step.header) + b","
         self._is_shown = self._step.target in columns
 
-    def _made(self, cells: Sequence[str]) -> GroupPart:
-        raw = cells[0]
+    def make(self, columns: Sequence[Sequence[str]]) -> tuple[dict[str, list[bytes]], list[Any]]:
+        made = [self._pictures(raw) for raw in columns[self._step.column]]
+        return {"top": [one[0] for one in made]}, made
+
+    def _pictures(self, raw: str) -> Fragment:
         value, rule, confidence, wrong = self._step.read(raw) if raw else UNREAD
         if wrong or value is None or list(value) != [raw] or len(raw) > MAX_RAW_LENGTH:
-            return super()._made(cells)
+            return self._other(raw)
         text = dumps(raw)
         lineage = self._head + text + b",%b,%a]," % (dumps(rule), confidence)
         shown = b'"images":' + text + b"," if self._is_shown else b""
         product = b'"images":[{"url":' + text + b',"type":"primary"}],'
         sure = round(confidence * CONFIDENCE_UNIT)
-        return Fragment(b"", lineage, shown, sure, 1), {"top": product}
+        return build(Fragment, (product, lineage, shown, sure, 1, None))
+
+    def _other(self, raw: str) -> Fragment:
+        """A cell without a picture, with several, or with a problem."""
+        if len(self._known) > MAX_CACHED:
+            self._known.clear()
+        if raw not in self._known:
+            self._known[raw] = self._made((raw,))
+        one, parts = self._known[raw]
+        return one._replace(product=parts["top"]) if parts else one
 
 
 class CustomColumns:

@@ -27,12 +27,21 @@ _SEPARATOR = "\x1f"
 
 
 def product_keys(product: Mapping[str, Any]) -> ProductKeys:
-    title = product.get("title")
-    amount = (product.get("price") or {}).get("amount")
+    return keys_of(
+        product.get("title"),
+        (product.get("price") or {}).get("amount"),
+        product.get("brand"),
+        (product.get("identifiers") or {}).get("mpn"),
+    )
+
+
+def keys_of(
+    title: str | None, amount: str | None, brand: str | None, mpn: str | None
+) -> ProductKeys:
     return ProductKeys(
         None if title is None else _title_key(title),
         None if amount is None or not _AMOUNT.fullmatch(amount) else float(amount),
-        _maker_key(product.get("brand"), (product.get("identifiers") or {}).get("mpn")),
+        _maker_key(brand, mpn),
         None if title is None else all_words(title),
     )
 

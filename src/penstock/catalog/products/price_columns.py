@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,17 @@ from penstock.catalog.products.plan import Plan, Step
 from penstock.catalog.products.row import MAX_RAW_LENGTH, Source
 from penstock.catalog.products.validate import Validator
 from penstock.catalog.values.currencies import format_amount, places
+from penstock.catalog.values.prices import Price
+from penstock.catalog.values.result import build
+
+# A number with two decimals, and a currency before or after it: the form of most prices.
+_WITH_CENTS = re.compile(
+    r"([^\W\d_]{0,3}[^\w\s.,'+()%-]?\.?\s?)([1-9][0-9]{0,6})([.,])([0-9]{2})"
+    r"(\s?(?:[^\W\d_]{1,3}\.?|[^\w\s.,'+()%-])?)"
+)
+# `¥12.00` and `¥12.50` can be two currencies.
+_SHARED_SIGN = frozenset(("JPY", "CNY"))
+_NO_PARTS: dict[str, bytes] = {}
 
 
 class PriceColumns(ColumnGroup):
@@ -35,19 +47,38 @@ class PriceColumns(ColumnGroup):
             (n, step) for n, step in enumerate(steps) if step.target == "price.amount"
         )
         self._templates: dict[Any, _PriceTemplate | None] = {}
+        # Templates by the form of the cell: amounts of the same form are read in the same way.
+        self._forms: dict[Any, _PriceTemplate] = {}
+        # A saved value stands for one whole cell.
+        self._has_saved_values = bool(plan.profile.values.get("price.amount"))
 
     def make(self, columns: Sequence[Sequence[str]]) -> tuple[dict[str, list[bytes]], list[Any]]:
         keys = list(zip(*(columns[at] for at in self._at), strict=True))
         made = [self._price(key) for key in keys]
-        slots = {slot for _, parts in made for slot in parts}
-        by_slot = {slot: [parts.get(slot, b"") for _, parts in made] for slot in slots}
+        by_slot = {"top": [one[0] or parts.get("top", b"") for one, parts in made]}
+        others = {slot for _, parts in made if parts for slot in parts if slot != "top"}
+        for slot in others:
+            by_slot[slot] = [parts.get(slot, b"") for _, parts in made]
         return by_slot, [one for one, _ in made]
 
     def _price(self, cells: tuple[str, ...]) -> GroupPart:
+        raw, place = cells[self._place], self._place
+        match = _WITH_CENTS.fullmatch(raw)
+        if match is None:
+            return self._read(cells, raw)
+        before, whole, mark, cents, after = match.groups()
+        form = (before, mark, after, cells[:place], cells[place + 1 :])
+        template, amount = self._forms.get(form), f"{whole}.{cents}"
+        if template is None:
+            return self._read(cells, raw, form, amount)
+        return template.filled(amount, raw)
+
+    def _read(
+        self, cells: tuple[str, ...], raw: str, form: Any = None, amount: str | None = None
+    ) -> GroupPart:
         known = self._known.get(cells)
         if known is not None:
             return known
-        raw = cells[self._place]
         value, rule, confidence, wrong = self._amount.read(raw) if raw else UNREAD
         if wrong or value is None or value.amount is None or len(raw) > MAX_RAW_LENGTH:
             return self._cached(cells)
@@ -60,7 +91,20 @@ class PriceColumns(ColumnGroup):
         template = self._templates[shape]
         if template is None:
             return self._cached(cells)
+        if form is not None and self._has_form(value, amount):
+            if len(self._forms) > MAX_CACHED:
+                self._forms.clear()
+            self._forms[form] = template
         return template.filled(value.amount, raw)
+
+    def _has_form(self, value: Price, amount: str | None) -> bool:
+        """Whether all amounts of this form are read as this one: as they are written."""
+        return (
+            value.amount == amount
+            and places(value.currency) == 2
+            and value.currency not in _SHARED_SIGN
+            and not self._has_saved_values
+        )
 
     def _cached(self, cells: tuple[str, ...]) -> GroupPart:
         if len(self._known) > MAX_CACHED:
@@ -123,4 +167,4 @@ class _PriceTemplate:
             product += self._rest
         lineage = b"".join([head + text + end for head, end in self._lineage]) + self._others
         cells = b"".join([name + b'"' + told + b'",' for name in self._columns]) + self._shown
-        return Fragment(b"", lineage, cells, *self._sure), {"top": product}
+        return build(Fragment, (product, lineage, cells, *self._sure, amount)), _NO_PARTS

@@ -6,7 +6,14 @@ import re
 from urllib.parse import quote, urlsplit
 
 from penstock.catalog.values.numbers import is_empty_cell
-from penstock.catalog.values.result import EMPTY, NormalisedValue, Problem, problem, unreadable
+from penstock.catalog.values.result import (
+    EMPTY,
+    NormalisedValue,
+    Problem,
+    build,
+    problem,
+    unreadable,
+)
 
 MAX_LENGTH = 2_000
 MAX_IMAGES = 50
@@ -33,7 +40,7 @@ _FILE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|bmp|tiff?|svg|heic)(?:$|[?#])"
 def read_url(text: str) -> NormalisedValue:
     """An http or https URL, with invalid characters escaped."""
     if _PLAIN.fullmatch(text):
-        return NormalisedValue(text, "url")
+        return build(NormalisedValue, (text, "url", 1.0, ()))
     if is_empty_cell(text):
         return EMPTY
     address = "".join(c for c in text.strip() if c.isprintable()).strip("<>\"' ")
@@ -79,7 +86,7 @@ def read_images(text: str) -> NormalisedValue:
         and ";" not in text
         and "::" not in text
     ):
-        return NormalisedValue([text], "images")
+        return build(NormalisedValue, ([text], "images", 1.0, ()))
     if is_empty_cell(text):
         return EMPTY
     urls: list[str] = []

@@ -54,6 +54,8 @@ _PERCENT_OFF = re.compile(
     r"[0-9]\s{0,2}(?:[€$£₽₴₺]|[^\W\d_]{1,3})?\s{0,2}[-–−]\s?[0-9]{1,2}(?:[.,][0-9]{1,2})?\s?%"
 )
 _PERCENT = re.compile(r"(?<![0-9.,])[-–−]?\s?([0-9]{1,2}(?:[.,][0-9]{1,2})?)\s?%")
+# `250,50 %` is neither a price nor a rate of tax.
+_LARGE_PERCENT = re.compile(r"[0-9]{3}(?:[.,][0-9]{1,2})?\s?%")
 # `35€99` and `35€ 99`; `35 € 99` only if that is the whole text, since it may be two numbers.
 _CURRENCY_AS_MARK = re.compile(
     r"(?<![0-9.,])([0-9]{1,7})([€$£₽₴₺])\s?([0-9]{2})(?![0-9.,]|\s?[€$£₽₴₺])"
@@ -218,7 +220,7 @@ def _read_any(text: str, style: PriceStyle) -> NormalisedValue:
     reduced = _read_reduced(body, style) if "%" in body else None
     if reduced is not None:
         return reduced
-    if "%" in body and _PERCENT_OFF.search(body):
+    if "%" in body and (_PERCENT_OFF.search(body) or _LARGE_PERCENT.search(body)):
         return unreadable("PRICE_UNREADABLE", text)
     tax, body = _tax(body, style)
     unit, body = _per_unit(_with_mark(body))

@@ -27,6 +27,7 @@ from penstock.model.effects import (
     NameRow,
     NameRows,
     NewProduct,
+    ProductKeys,
     UpsertProduct,
 )
 from penstock.model.errors import ItemError
@@ -73,10 +74,16 @@ class PreparedRows(NamedTuple):
     briefs: bytes
     results: bytes
     problems: bytes
-    # Of all rows: row number, name, how many fields are filled.
-    names: list[tuple[int, str, int]]
-    # Of rows that are compared at once, in their order.
-    identifiers: list[tuple[str | None, ...]]
+    # The names of all rows, in columns: row numbers, names, how many fields are filled.
+    named_rows: list[int]
+    names: list[str]
+    filled: list[int]
+    # Of rows that are compared at once, in their order: members of their identifiers, in columns.
+    identifiers: list[list[str | None]]
+    # … and of their keys; the words are joined by spaces.
+    titles: list[str | None]
+    prices: list[float | None]
+    words: list[str | None]
     # … of their products, each of `_DIGEST` bytes.
     digests: bytes
     # By row number.
@@ -131,14 +138,14 @@ class _Columns:
         self._kinds = [""] * count
         self._documents = [_NOTHING] * count
         self._names: dict[int, tuple[Sequence[str], int]] = {}
-        self._identifiers: dict[int, Identifiers] = {}
+        self._ready: dict[int, tuple[Identifiers, ProductKeys]] = {}
         self._errors: dict[str, ItemError] = {}
 
     def add_plain(self, first: int, cells: Sequence[Sequence[str]], plain: PlainRows) -> set[int]:
         """Add rows that were normalised by column; answers their numbers."""
         added = set()
         noticed, key = self._rows.noticed, self._key
-        for place, product, lineage, result, names in zip(*plain, strict=True):
+        for place, product, lineage, result, names, found in zip(*plain, strict=True):
             row_no = first + place
             if noticed and str(row_no) in noticed:
                 continue
@@ -151,7 +158,7 @@ class _Columns:
             if self._reports_missing:
                 keys += seen_names(names)
             self._names[row_no] = (keys, 0)
-            self._place(row_no, cells[place], names)
+            self._place(row_no, cells[place], names, found)
         return added
 
     def add(self, item: Item, outcome: Outcome) -> None:
@@ -173,17 +180,20 @@ class _Columns:
             self._names[row_no] = (effect.keys, effect.filled)
         match outcome:
             case Advance():
-                self._place(row_no, item.input, identifiers_of(kept["product"]))
+                made = kept["product"]
+                self._place(row_no, item.input, identifiers_of(made), product_keys(made))
             case Fail(error=error):
                 self._kinds[n], self._errors[str(row_no)] = FAILED, error
             case Skip(code=code, reason=reason):
                 self._kinds[n], self._errors[str(row_no)] = SKIPPED, ItemError(code, reason)
 
-    def _place(self, row_no: int, cells: Sequence[str], names: Identifiers) -> None:
+    def _place(
+        self, row_no: int, cells: Sequence[str], names: Identifiers, keys: ProductKeys
+    ) -> None:
         is_ready = self._is_ready(row_no, cells, names)
         self._kinds[row_no - self._first] = READY if is_ready else WAITS
         if is_ready:
-            self._identifiers[row_no] = names
+            self._ready[row_no] = (names, keys)
 
     def _is_ready(self, row_no: int, cells: Sequence[str], names: Identifiers) -> bool:
         """Whether no other row can be the same product."""
@@ -206,13 +216,20 @@ class _Columns:
             for row_no, (keys, filled) in sorted(self._names.items())
             for key in keys
         ]
-        ready = sorted(self._identifiers.items())
-        identifiers = [tuple(one) for _, one in ready]
+        ready = sorted(self._ready)
+        identifiers, keys = (
+            [self._ready[row][0] for row in ready],
+            [self._ready[row][1] for row in ready],
+        )
         first, documents = self._first, self._documents
-        digests = b"".join([row_digest(documents[row - first][0]) for row, _ in ready])
+        digests = b"".join([row_digest(documents[row - first][0]) for row in ready])
         return PreparedRows(
-            "".join(self._kinds), products, lineages, rests, briefs, results, problems, names,
-            identifiers, digests, self._errors,
+            "".join(self._kinds), products, lineages, rests, briefs, results, problems,
+            [row for row, _, _ in names], [key for _, key, _ in names],
+            [filled for _, _, filled in names], list(map(list, zip(*identifiers, strict=True))),
+            [one.title for one in keys], [one.price for one in keys],
+            [None if one.words is None else " ".join(one.words) for one in keys],
+            digests, self._errors,
         )  # fmt: skip
 
 
@@ -235,7 +252,7 @@ async def complete(job: Job, rows: RowRange, made: PreparedRows, ctx: Context) -
     first, catalog = rows.first_row, ctx.port(Products)
     texts = _Texts(*(column.split(b"\n") for column in made[1:7]))
     documents = [_document(*parts) for parts in zip(*texts[:4], strict=True)]
-    names, digests = _ready_rows(first, made)
+    names, keys, digests = _ready_rows(first, made)
     unchanged = await _find_unchanged(job, names, digests, catalog)
     others = {row: one for row, one in names.items() if row not in unchanged}
     matches = await compare_with_catalog(job, others, _RangeDocuments(first, documents), catalog)
@@ -260,10 +277,12 @@ async def complete(job: Job, rows: RowRange, made: PreparedRows, ctx: Context) -
                 # Another row of this range creates the product.
                 stored.append(_ended_or_waiting(WAITS, parts, None))
             else:
-                created[match.names.id] = texts.new_product(n, row_no, match.names, digest)
+                created[match.names.id] = texts.new_product(
+                    n, row_no, match.names, keys[row_no], digest
+                )
                 stored.append(_matched_row(parts, b"new"))
     if made.names:
-        effects.append((first, NameRows(*zip(*made.names, strict=True))))
+        effects.append((first, NameRows(made.named_rows, made.names, made.filled)))
     if job.config.intent != "check" and created:
         effects.append((first, CreateProducts(source_of(job), list(created.values()))))
     return RangeResult(stored, effects)
@@ -286,22 +305,33 @@ class _Texts(NamedTuple):
         parts = (self.products[n], self.lineages[n], self.rests[n], told)
         return b'{"product":%b,"lineage":%b,%b,"match":%b}' % parts
 
-    def new_product(self, n: int, row_no: int, names: Identifiers, digest: bytes) -> NewProduct:
+    def new_product(
+        self, n: int, row_no: int, names: Identifiers, keys: ProductKeys, digest: bytes
+    ) -> NewProduct:
         product = self.products[n]
         assert names.id is not None
         return NewProduct(
-            row_no, names.id, names.sku, names.gtin, product, self.lineages[n],
-            product_keys(loads(product)), digest, _HIDDEN not in product,
+            row_no, names.id, names.sku, names.gtin, product, self.lineages[n], keys, digest,
+            _HIDDEN not in product,
         )  # fmt: skip
 
 
-def _ready_rows(first: int, made: PreparedRows) -> tuple[dict[int, Identifiers], dict[int, bytes]]:
-    """Identifiers and digests of the rows that are compared at once, by row number."""
+def _ready_rows(
+    first: int, made: PreparedRows
+) -> tuple[dict[int, Identifiers], dict[int, ProductKeys], dict[int, bytes]]:
+    """Identifiers, keys and digests of the rows that are compared at once, by row number."""
     ready = [first + n for n, kind in enumerate(made.kinds) if kind == READY]
-    names = {row: Identifiers(*one) for row, one in zip(ready, made.identifiers, strict=True)}
+    names = list(map(Identifiers, *made.identifiers)) if ready else []
+    makers = (one.maker for one in names)
+    words = (one.split(" ") if one else None if one is None else [] for one in made.words)
+    keys = map(ProductKeys, made.titles, made.prices, makers, words)
     starts = range(0, len(made.digests), _DIGEST)
     digests = (made.digests[start : start + _DIGEST] for start in starts)
-    return names, dict(zip(ready, digests, strict=True))
+    return (
+        dict(zip(ready, names, strict=True)),
+        dict(zip(ready, keys, strict=True)),
+        dict(zip(ready, digests, strict=True)),
+    )
 
 
 async def _find_unchanged(

@@ -9,7 +9,7 @@ from penstock.model.effects import (
     EffectWriter,
     LockOrder,
 )
-from penstock.model.ids import new_ids
+from penstock.model.ids import new_id_bytes
 from penstock.store.copy_format import (
     bool_field,
     bytes_field,
@@ -49,11 +49,13 @@ class NewProducts(EffectWriter):
             ((asked.effect.source, one) for asked in batch.asked for one in asked.effect.products),
             key=lambda pair: (pair[0], pair[1].source_id),
         )
-        ids = [uuid_field(one) for one in new_ids(len(new))]
+        ids = [bytes_field(one) for one in new_id_bytes(len(new))]
         job, org, first_version = uuid_field(batch.job_id), int8_field(batch.org_id), int4_field(1)
+        # Rows of one batch mostly have one source.
+        sources = {source: text_field(source) for source, _ in new}
         products = (
             b"".join((
-                product_id, org, text_field(source), text_field(one.source_id),
+                product_id, org, sources[source], text_field(one.source_id),
                 text_field(one.sku), text_field(one.gtin), jsonb_field(one.data),
                 json_field(one.lineage), job, int4_field(one.row_no), bool_field(one.published),
                 text_field(one.keys.title), float8_field(one.keys.price),
