@@ -19,7 +19,7 @@ from penstock.model.text.json_text import from_json
 from penstock.providers.sandbox import faults
 from penstock.providers.sandbox.faults import FaultPlan
 from penstock.providers.sandbox.server import Sandbox
-from penstock.store.jobs import jobs
+from penstock.store.catalog.job_tables import table_of
 
 
 async def test_products_of_all_sources_are_one_list(
@@ -129,7 +129,7 @@ async def test_reprocessing_failed_sources_merges_again(
     async def shown() -> tuple[set[str], list[int]]:
         """Sources and ranks of the rows that lists and exports have."""
         async with runtime.db.acquire() as conn:
-            row = await jobs.table_of(conn, job)
+            row = await table_of(conn, job)
             assert row is not None
             first = await first_result(runtime, conn, job, row)
             found = await conn.fetch(
