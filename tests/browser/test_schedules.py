@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Locator, Page, expect
 from tests.browser.conftest import Visit
 from tests.browser.house import House
 from tests.browser.test_access import violations, wrong_in_both_themes
@@ -20,8 +20,8 @@ async def shot(page: Page, name: str) -> None:
         await page.screenshot(path=str(Path(SHOTS) / f"{name}.png"), full_page=True)
 
 
-async def test_a_schedule_is_made_run_paused_and_deleted(visit: Visit) -> None:
-    async with serving(answering(body=b"sku,title\n1,Hammer\n")) as seen:
+async def test_a_schedule_is_made_run_paused_and_deleted(visit: Visit, house: House) -> None:
+    async with serving(answering(body=b"sku,title\nSCH-1,Hammer\n")) as seen:
         page = await visit("/schedules")
         await expect(page.get_by_role("heading", name="No schedules yet")).to_be_visible()
         await page.get_by_role("button", name="New schedule").click()
@@ -30,11 +30,9 @@ async def test_a_schedule_is_made_run_paused_and_deleted(visit: Visit) -> None:
         await dialog.get_by_label("Address of the file").fill(
             f"http://127.0.0.1:{seen.port}/goods.csv"
         )
-        often = dialog.get_by_label("How often")
-        await often.fill("61 * * * *")
-        await expect(dialog.get_by_text("is not allowed as minute")).to_be_visible()
-        await often.fill("0 6 * * MON-FRI")
-        await expect(dialog.get_by_text("Next: ")).to_be_visible()
+        await dialog.get_by_label("Products").select_option("Create and update")
+        await dialog.get_by_label("Source (optional)").fill("scheduled")
+        await choose_how_often(dialog)
         await dialog.get_by_label("Time zone").select_option("Europe/Berlin")
         await dialog.get_by_role("button", name="Create").click()
         await page.get_by_role("button", name="Show Price list").click()
@@ -46,6 +44,9 @@ async def test_a_schedule_is_made_run_paused_and_deleted(visit: Visit) -> None:
         runs = shown.get_by_role("region", name="Runs", exact=True)
         await expect(runs.get_by_text("done", exact=True)).to_be_visible()
         await expect(runs.get_by_role("link", name="Job")).to_be_visible()
+        with house.client() as client:
+            written = client.get("/api/products", params={"source": "scheduled"}).json()["items"]
+        assert [one["sku"] for one in written] == ["SCH-1"]
         await shown.get_by_role("button", name="Pause").click()
         await expect(shown.get_by_text("Paused by a user.")).to_be_visible()
         await shown.get_by_role("button", name="Resume").click()
@@ -57,6 +58,23 @@ async def test_a_schedule_is_made_run_paused_and_deleted(visit: Visit) -> None:
             .click()
         )
         await expect(page.get_by_role("heading", name="No schedules yet")).to_be_visible()
+
+
+async def choose_how_often(dialog: Locator) -> None:
+    """A cron expression that is wrong, then a choice that needs none."""
+    often = dialog.get_by_label("How often")
+    await expect(often).to_have_value("day")
+    await often.select_option("Other (cron expression)")
+    cron = dialog.get_by_label("Cron expression")
+    await cron.fill("61 * * * *")
+    await expect(dialog.get_by_text("is not allowed as minute")).to_be_visible()
+    await often.select_option("Every week")
+    await dialog.get_by_label("On", exact=True).select_option("Friday")
+    await dialog.get_by_label("At", exact=True).fill("17:30")
+    await expect(dialog.get_by_text("Next: ")).to_contain_text("5:30 PM")
+    await often.select_option("Other (cron expression)")
+    await expect(cron).to_have_value("30 17 * * FRI")
+    await often.select_option("Every working day")
 
 
 async def test_a_schedule_is_edited(visit: Visit) -> None:

@@ -14,7 +14,7 @@ export function AmbiguousNote({ job }: { job: FullJob }) {
       className="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-md border bg-surface px-4 py-2.5 text-sm"
     >
       <CircleHelp className="size-4 shrink-0 text-paused" aria-hidden />
-      <span className="min-w-0 flex-1">
+      <span className="min-w-0 flex-1 basis-60">
         <strong>{plural(many, "row is", "rows are")} ambiguous.</strong> Open a row and choose the right
         product.
       </span>

@@ -49,7 +49,7 @@ function WouldBeHeld({ job }: { job: FullJob }) {
       className="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-md border bg-surface px-4 py-2.5 text-sm"
     >
       <CirclePause className="size-4 shrink-0 text-paused" aria-hidden />
-      <span className="min-w-0 flex-1">
+      <span className="min-w-0 flex-1 basis-60">
         <strong>{plural(many, "row", "rows")} would be held back</strong>: the price or GTIN of a known
         product changes too much. You can accept them after the import.
       </span>
@@ -83,7 +83,7 @@ export function HeldNote({ job }: { job: FullJob }) {
       className="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-md border bg-surface px-4 py-2.5 text-sm"
     >
       <CirclePause className="size-4 shrink-0 text-paused" aria-hidden />
-      <span className="min-w-0 flex-1">
+      <span className="min-w-0 flex-1 basis-60">
         <strong>{plural(many, "row is", "rows are")} held back</strong>: the price or GTIN of a known product
         changes too much. They are not written until you accept them.
       </span>

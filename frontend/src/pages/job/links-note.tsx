@@ -34,7 +34,7 @@ export function LinksNote({ job }: { job: FullJob }) {
       className="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-md border bg-surface px-4 py-2.5 text-sm"
     >
       <Link2 className="size-4 shrink-0 text-accent" aria-hidden />
-      <span className="min-w-0 flex-1">
+      <span className="min-w-0 flex-1 basis-60">
         <strong>
           {plural(rows.length, "product", "products")}
           {more && " or more"} may be the same as in another source

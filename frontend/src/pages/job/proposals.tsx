@@ -191,7 +191,7 @@ export function ProposalsNote({ job }: { job: FullJob }) {
       className="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-md border bg-surface px-4 py-2.5 text-sm"
     >
       <Sparkles className="size-4 shrink-0 text-paused" aria-hidden />
-      <span className="min-w-0 flex-1">
+      <span className="min-w-0 flex-1 basis-60">
         <strong>{plural(many, "product")} can be completed.</strong> Nothing is written until you accept it.
       </span>
       <Link to="/jobs/$jobId" params={{ jobId: job.id }} search={{ tab: "proposals" }} className="plain-link">

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Field, Input, Select, Textarea } from "../../components/field";
+import { ImportFields, importConfig } from "../../components/import-fields";
 import { client, ok } from "../../lib/api";
 import { SHOP_FORMATS } from "../../lib/shop-formats";
 import { watchersQuery } from "../../lib/watchers";
@@ -54,9 +55,9 @@ function FileFields({ given }: { given?: Action }) {
           />
         )}
       </Field>
-      <Field label="Profile (optional)">
-        {(ids) => <Input {...ids} name="profile" maxLength={100} defaultValue={textOf(given, "profile")} />}
-      </Field>
+      <div className="grid gap-3 sm:grid-cols-2">
+        <ImportFields given={given} />
+      </div>
     </>
   );
 }
@@ -269,7 +270,11 @@ export function actionOf(kind: string, text: Text, action?: Action): Action {
 function fieldsOf(kind: string, text: Text, kept: Action): Action {
   switch (kind) {
     case "file":
-      return { url: text("url"), profile: text("profile") };
+      return {
+        url: text("url"),
+        profile: text("profile"),
+        config: importConfig(text, kept.config as Action | undefined),
+      };
     case "shop":
       return { connectionId: text("connectionId"), all: text("all") === "all" };
     case "research":

@@ -1,19 +1,10 @@
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Field, Input, Select } from "../../components/field";
 import { FormDialog } from "../../components/form-dialog";
 import { client, ok } from "../../lib/api";
 import { KINDS, type Schedule, timeZones } from "../../lib/schedules";
 import { ActionFields, actionOf } from "./action-fields";
-
-const OFTEN = [
-  ["0 6 * * *", "every day at 6:00"],
-  ["0 6 * * MON-FRI", "every working day at 6:00"],
-  ["0 * * * *", "every hour"],
-  ["*/15 * * * *", "every 15 minutes"],
-  ["0 5 * * MON", "every Monday at 5:00"],
-  ["0 5 1 * *", "on the first day of each month at 5:00"],
-] as const;
+import { HowOftenFields } from "./how-often-fields";
 
 interface Props {
   /** The one to change; none: a new one. */
@@ -87,7 +78,7 @@ export function ScheduleEditor({ schedule, onClose, onSaved }: Props) {
           )}
         </Field>
       ) : (
-        <CronFields cron={cron} zone={zone} onCron={setCron} onZone={setZone} />
+        <HowOftenFields cron={cron} zone={zone} onCron={setCron} onZone={setZone} />
       )}
       <div className="grid gap-3 sm:grid-cols-2">
         <Field label="Missed runs" hint="If no process ran at the due time.">
@@ -117,73 +108,9 @@ export function ScheduleEditor({ schedule, onClose, onSaved }: Props) {
   );
 }
 
-interface CronProps {
-  cron: string;
-  zone: string;
-  onCron: (cron: string) => void;
-  onZone: (zone: string) => void;
-}
-
-function CronFields({ cron, zone, onCron, onZone }: CronProps) {
-  return (
-    <>
-      <Field label="How often" hint={<NextRuns cron={cron} zone={zone} />}>
-        {(ids) => (
-          <Input
-            {...ids}
-            value={cron}
-            list="often"
-            required
-            maxLength={200}
-            spellCheck={false}
-            className="font-mono"
-            onChange={(event) => onCron(event.target.value)}
-          />
-        )}
-      </Field>
-      <datalist id="often">
-        {OFTEN.map(([value, label]) => (
-          <option key={value} value={value}>
-            {label}
-          </option>
-        ))}
-      </datalist>
-      <Field label="Time zone">
-        {(ids) => (
-          <Select {...ids} value={zone} onChange={(event) => onZone(event.target.value)}>
-            {timeZones().map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </Select>
-        )}
-      </Field>
-    </>
-  );
-}
-
 /** A time as an input of the browser takes it. */
 function localTime(at: string | null | undefined): string | undefined {
   if (!at) return undefined;
   const time = new Date(at);
   return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
-
-function NextRuns({ cron, zone }: { cron: string; zone: string }) {
-  const found = useQuery({
-    queryKey: ["next runs", cron, zone],
-    queryFn: ({ signal }) =>
-      ok(client.POST("/api/schedules/next-runs", { body: { cron, timeZone: zone }, signal })),
-    enabled: cron.trim() !== "",
-    retry: false,
-    staleTime: 60_000,
-  });
-  if (found.error) return <span className="text-error">{found.error.message}</span>;
-  if (!found.data) return <>Minute, hour, day of month, month, day of week.</>;
-  const shown = new Intl.DateTimeFormat(undefined, {
-    dateStyle: "medium",
-    timeStyle: "short",
-    timeZone: zone,
-  });
-  const times = found.data.nextRuns.slice(0, 3).map((one) => shown.format(new Date(one)));
-  return <>Next: {times.join(" · ")}</>;
 }

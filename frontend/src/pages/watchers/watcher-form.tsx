@@ -1,20 +1,12 @@
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Field, Input, Select } from "../../components/field";
 import { FormDialog } from "../../components/form-dialog";
+import { ImportFields, importConfig } from "../../components/import-fields";
 import { toast } from "../../components/toast";
 import { client, ok } from "../../lib/api";
 import { randomId } from "../../lib/random";
 import { CHOICES, credentialsOf, KINDS, THEN, type Watcher, type WatcherKind } from "../../lib/watchers";
 import { CredentialFields } from "./credentials";
-
-const INTENTS = {
-  check: "Check only",
-  create: "Create new products",
-  update: "Update known products",
-  merge: "Create and update",
-  replace: "Replace known products",
-} as const;
 
 interface Props {
   /** The one to change; none: a new one. */
@@ -105,13 +97,6 @@ function PlaceFields({ kind, onKind }: { kind: WatcherKind; onKind: (kind: Watch
 
 /** Which files are taken, when, and what becomes of them. */
 function TaskFields({ watcher, kind }: { watcher?: Watcher; kind: WatcherKind }) {
-  const profiles = useQuery({
-    queryKey: ["profiles", "names"],
-    queryFn: ({ signal }) => ok(client.GET("/api/profiles", { signal })),
-  });
-  const job = watcher?.job;
-  const names = (profiles.data?.items ?? []).map((one) => one.name);
-  if (job?.profile && !names.includes(job.profile)) names.unshift(job.profile);
   const after = kind === "imap" ? { keep: THEN.keep } : THEN;
   return (
     <>
@@ -138,32 +123,7 @@ function TaskFields({ watcher, kind }: { watcher?: Watcher; kind: WatcherKind })
         <Field label="Taken files">
           {(ids) => <Select {...ids} name="then" defaultValue={watcher?.then} children={options(after)} />}
         </Field>
-        <Field label="Profile">
-          {(ids) => (
-            // The names come later than the form: a new list is a new control.
-            <Select {...ids} key={names.join()} name="profile" defaultValue={job?.profile ?? ""}>
-              <option value="">Detect columns</option>
-              {names.map((name) => (
-                <option key={name}>{name}</option>
-              ))}
-            </Select>
-          )}
-        </Field>
-        <Field label="Products">
-          {(ids) => (
-            <Select
-              {...ids}
-              name="intent"
-              defaultValue={String(job?.config?.intent ?? "check")}
-              children={options(INTENTS)}
-            />
-          )}
-        </Field>
-        <Field label="Source (optional)" hint="Such as the supplier's name.">
-          {(ids) => (
-            <Input {...ids} name="source" maxLength={100} defaultValue={String(job?.config?.source ?? "")} />
-          )}
-        </Field>
+        <ImportFields given={watcher?.job} />
         <Field label="Seconds between scans" hint="Empty: only on request.">
           {(ids) => (
             <Input
@@ -192,8 +152,7 @@ function options(labels: Record<string, string>) {
 /** What the form says; other settings of the watcher's job stay as they are. */
 function taskOf(form: FormData, watcher?: Watcher) {
   const text = (name: string) => String(form.get(name) ?? "").trim();
-  const { source: _, ...kept } = watcher?.job.config ?? {};
-  const config = { ...kept, intent: text("intent"), ...(text("source") ? { source: text("source") } : {}) };
+  const config = importConfig(text, watcher?.job.config);
   return {
     name: text("name"),
     pattern: text("pattern"),
