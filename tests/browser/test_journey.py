@@ -70,7 +70,9 @@ async def test_from_sign_in_to_export_and_undo(
 
     await page.get_by_role("button", name="More actions").click()
     await page.get_by_role("menuitem", name="Undo the import").click()
-    await expect(page.get_by_role("dialog")).to_contain_text("33 products it made will be removed")
+    await expect(page.get_by_role("dialog")).to_contain_text(
+        "33 products that the job created will be removed"
+    )
     await page.get_by_role("button", name="Undo the import").click()
     await expect(page.get_by_text("33 products restored")).to_be_visible()
     await expect(page.get_by_text("Undone", exact=True).first).to_be_visible()

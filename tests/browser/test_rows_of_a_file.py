@@ -88,3 +88,25 @@ async def errors_are_read(page: Page) -> None:
     drawer = page.get_by_role("dialog", name="Row 10 · line 13 of the file")
     await expect(drawer.get_by_role("region", name="Lineage")).to_contain_text("SKU")
     assert await violations(page) == []
+
+
+async def test_an_undone_job_asks_for_nothing(visit: Visit, house: House, tmp_path: Path) -> None:
+    """Rows that it held back cannot be accepted any more, and the undo names no zeros."""
+    file = tmp_path / "undone.csv"
+    jobs = []
+    for prices in (("1,00", "2,00"), ("900,00", "2,10")):
+        file.write_text("SKU;Title;Price EUR\n" + "".join(
+            f"UN-{n};Cup {n};{price}\n" for n, price in enumerate(prices)
+        ))  # fmt: skip
+        jobs.append(house.upload(file, config='{"intent": "merge", "source": "undone"}'))
+        house.wait_for(jobs[-1])
+    page = await visit(f"/jobs/{jobs[-1]}")
+    held = page.get_by_role("region", name="Rows held back")
+    await expect(held).to_contain_text("1 row is held back")
+    await page.get_by_role("button", name="More actions").click()
+    await page.get_by_role("menuitem", name="Undo the import").click()
+    dialog = page.get_by_role("dialog", name="Undo this import?")
+    await expect(dialog).to_contain_text("1 product will be restored to the state before the job.")
+    await dialog.get_by_role("button", name="Undo the import").click()
+    await expect(page.get_by_text("Undone", exact=True)).to_be_visible()
+    await expect(held).to_have_count(0)

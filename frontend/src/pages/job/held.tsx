@@ -76,6 +76,8 @@ export function HeldNote({ job }: { job: FullJob }) {
   const [reviewing, setReviewing] = useState(false);
   const codes = HELD.filter((code) => (job.errors[code] ?? 0) > 0);
   const many = codes.reduce((sum, code) => sum + (job.errors[code] ?? 0), 0);
+  // An undone job wrote nothing that stayed: accepting some of its rows would.
+  if (job.undoneAt) return null;
   if (many === 0) return <WouldBeHeld job={job} />;
   return (
     <section

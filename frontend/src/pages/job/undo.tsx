@@ -70,8 +70,13 @@ export function Undo({ job, onClose }: { job: FullJob; onClose: () => void }) {
             <p>Nothing to undo: the job changed nothing, or was already undone.</p>
           ) : (
             <p>
-              {plural(told.restored, noun)} will be restored to the state before the job, and{" "}
-              {plural(told.deleted, noun)} it made will be removed
+              {[
+                told.restored > 0 &&
+                  `${plural(told.restored, noun)} will be restored to the state before the job`,
+                told.deleted > 0 && `${plural(told.deleted, noun)} that the job created will be removed`,
+              ]
+                .filter(Boolean)
+                .join(", and ")}
               {told.more && ", and more after that"}.
             </p>
           ))}

@@ -90,7 +90,7 @@ export function ScheduleEditor({ schedule, onClose, onSaved }: Props) {
             </Select>
           )}
         </Field>
-        <Field label="Pause after failures" hint="In a row; 0: never.">
+        <Field label="Pause after failures" hint="So many in a row; 0: never.">
           {(ids) => (
             <Input
               {...ids}

@@ -31,7 +31,7 @@ export function HowOftenFields({ cron, zone, onCron, onZone }: Props) {
   return (
     <>
       <div className="grid gap-3 sm:grid-cols-2">
-        <Field label="How often" hint={<NextRuns cron={cron} zone={zone} />}>
+        <Field label="How often">
           {(ids) => (
             <Select
               {...ids}
@@ -104,6 +104,7 @@ export function HowOftenFields({ cron, zone, onCron, onZone }: Props) {
           </Field>
         )}
       </div>
+      <NextRuns cron={cron} zone={zone} />
       <Field label="Time zone">
         {(ids) => (
           <Select {...ids} value={zone} onChange={(event) => onZone(event.target.value)}>
@@ -126,7 +127,7 @@ function NextRuns({ cron, zone }: { cron: string; zone: string }) {
     retry: false,
     staleTime: 60_000,
   });
-  if (found.error) return <span className="text-error">{found.error.message}</span>;
+  if (found.error) return <p className="text-xs text-error">{found.error.message}</p>;
   if (!found.data) return null;
   const shown = new Intl.DateTimeFormat(undefined, {
     dateStyle: "medium",
@@ -134,5 +135,5 @@ function NextRuns({ cron, zone }: { cron: string; zone: string }) {
     timeZone: zone,
   });
   const times = found.data.nextRuns.slice(0, 3).map((one) => shown.format(new Date(one)));
-  return <>Next: {times.join(" · ")}</>;
+  return <p className="text-xs text-ink-2">Next: {times.join(" · ")}</p>;
 }
