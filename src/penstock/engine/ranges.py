@@ -4,7 +4,6 @@ one fenced transaction, in which each row is written once."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Set
 from typing import Any
 
 from penstock.engine.claim import Claim
@@ -63,8 +62,7 @@ async def _store(
     runtime: Runtime, claimed: Claim, stop: StopSign, writing: _RangeWriting
 ) -> Written | None:
     job = runtime.job(claimed.jobs[0])
-    pipeline = runtime.pipeline(job.pipeline)
-    work = pipeline.ranges
+    work = runtime.pipeline(job.pipeline).ranges
     assert work is not None
     assert claimed.range is not None
     rows = claimed.range.rows
@@ -73,24 +71,18 @@ async def _store(
         async with runtime.range_child:
             prepared = await runtime.children.call(work.prepare, job, rows)
         runtime.failpoints.reach("range_prepared")
-        barriers = {n for n, one in enumerate(pipeline.stages(job.config)) if one.barrier}
-        return await _compare_and_write(claimed, job, work, prepared, ctx, writing, barriers)
+        return await _compare_and_write(claimed, job, work, prepared, ctx, writing)
 
 
 async def _compare_and_write(
-    claimed: Claim, job: Job, work: RangeWork, prepared: Any, ctx: Context, writing: _RangeWriting,
-    barriers: Set[int],
-) -> Written | None:  # fmt: skip
+    claimed: Claim, job: Job, work: RangeWork, prepared: Any, ctx: Context, writing: _RangeWriting
+) -> Written | None:
     assert claimed.range is not None
     rows = claimed.range.rows
     for _ in range(_MAX_TRIES):
         result = await work.complete(job, rows, prepared, ctx)
         if len(result.rows) != claimed.range.count:
             raise RuntimeError(f"{len(result.rows)} results for {claimed.range.count} rows")
-        waiting = {one.stage for one in result.rows if one.status is ItemStatus.PENDING}
-        if not waiting <= barriers:
-            # Stages without a barrier claim rows in order, and ranges are stored in any order.
-            raise RuntimeError("rows of a range can wait only for a stage with a barrier")
         try:
             return await writing.write(result)
         except (_OutOfDate, UniqueViolationError):
