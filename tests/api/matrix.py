@@ -238,6 +238,7 @@ CHANGES_NOTHING = {
     "POST /api/session": "nobody was let in",
     "POST /api/users/me/password": "not with a key",
     "POST /api/connections/demo": "there is no sandbox here",
+    "POST /api/sources/demo": "there is no sandbox here",
     "POST /api/products/import/retry-failed": "there is no import that failed",
     "POST /api/watchers/{watcher_id}/files/{watched_id}/retry": "there is no file that failed",
     "POST /api/connections/install": "nothing is connected before it is completed",
@@ -249,6 +250,7 @@ CHANGES_NOTHING = {
 _REACHED = {
     "POST /api/product-links": 404,
     "POST /api/connections/demo": 409,
+    "POST /api/sources/demo": 409,
     "POST /api/watchers/{watcher_id}/files/{watched_id}/retry": 409,
     "POST /api/connections/install": 422,
     "POST /api/connections/install/complete": 403,

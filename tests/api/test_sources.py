@@ -35,8 +35,25 @@ async def sandbox() -> AsyncIterator[Sandbox]:
 
 
 @pytest.fixture
-def settings(settings: Settings) -> Settings:
-    return settings.model_copy(update={"provider_allow": "127.0.0.1"})
+def settings(settings: Settings, sandbox: Sandbox) -> Settings:
+    allowed = {"provider_allow": "127.0.0.1", "sandbox_url": sandbox.url}
+    return settings.model_copy(update=allowed)
+
+
+async def test_the_demo_adds_the_sources_of_a_running_sandbox(
+    client: httpx2.AsyncClient, sandbox: Sandbox
+) -> None:
+    names = ["sandbox-json", "sandbox-xml", "sandbox-csv"]
+    for _ in range(2):
+        # The second time they are replaced.
+        made = shaped(SourceList, await client.post("/api/sources/demo"), 201)
+        assert [one.name for one in made.items] == names
+    assert len(shaped(SourceList, await client.get("/api/sources")).items) == 3
+    for one in made.items:
+        answer = await client.post(f"/api/sources/{one.id}/test", json={"query": "Mug"})
+        assert shaped(SourceTestShape, answer).ok
+    await sandbox.close()
+    refused(await client.post("/api/sources/demo"), 409, "SANDBOX_NOT_RUNNING")
 
 
 @pytest.mark.parametrize("format", FORMATS)

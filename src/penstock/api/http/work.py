@@ -101,6 +101,7 @@ ROUTES: Mapping[str, str] = {
         SEARCH: """
             GET /api/connections/{connection_id}/products
             POST /api/connections/{connection_id}/test · POST /api/connections/demo
+            POST /api/sources/demo
             POST /api/connections/install/complete · POST /api/sources/{source_id}/test
             POST /api/watchers/{watcher_id}/test · GET /api/watchers/{watcher_id}/files
             GET /api/runs · GET /api/runs/{run_id} · POST /api/runs/{run_id}/abort

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -24,12 +25,14 @@ from penstock.api.sources.schemas import (
     source_shape,
     trial_shape,
 )
+from penstock.app.shops import demo
 from penstock.app.sources import sources
 from penstock.app.sources.sources import MOST_SOURCES, no_such_source
 from penstock.model.sources.document import SourceDocument, read_document
 from penstock.model.sources.search import SearchQuery
 from penstock.store.database import Connection
 from penstock.store.sources import sources as store
+from penstock.store.sources.sources import SourceRow
 
 router = APIRouter(tags=["sources"])
 _ONE: dict[int | str, dict[str, Any]] = {200: {"model": SourceShape}}
@@ -58,7 +61,7 @@ async def list_sources(
     """Sources of your org by name, or for an admin those of `org`. Credentials are never shown."""
     async with api.db.scoped(who.scope, readonly=True) as conn:
         org_id = await org_of(conn, who, query.org)
-        found = await store.list_sources(conn, org_id, MOST_SOURCES)
+        found = await _sources_of(conn, org_id)
     caller = caller_of(request, who)
     return answer({"items": [source_shape(one, caller) for one in found]})
 
@@ -93,6 +96,38 @@ async def create_source(
     meaning = ["source", config.model_dump_json(), query.org]
     private = sorted(document.credentials.items())
     return await once_in_secret(request, api, who, meaning, make, private=private)
+
+
+@router.post(
+    "/sources/demo",
+    status_code=201,
+    summary="Add the sources of the sandbox",
+    responses={201: {"model": SourceList}},
+)
+async def add_demo_sources(request: Request, api: ApiParts, who: Writer) -> Response:
+    """Adds the procurement APIs of a running `penstock sandbox`, which are made up. Sources of the
+    same name are replaced. Only where the operator allows it with `PENSTOCK_PROVIDER_ALLOW`."""
+    documents = await demo.demo_sources(api.runtime)
+    checked = [(await sources.check_document(api.runtime, one), one) for one in documents]
+    caller = caller_of(request, who)
+    made = []
+    async with api.db.scoped(who.scope) as conn:
+        known = {one.name: one.id for one in await _sources_of(conn, who.org_id)}
+        for config, document in checked:
+            if config.name in known:
+                one = await sources.change(
+                    api.runtime, conn, caller, known[config.name], config, document.credentials
+                )
+            else:
+                one = await sources.create(
+                    api.runtime, conn, caller, config, document.credentials, who.org_id
+                )
+            made.append(source_shape(one, caller))
+    return answer({"items": made}, 201)
+
+
+async def _sources_of(conn: Connection, org_id: int) -> Sequence[SourceRow]:
+    return await store.list_sources(conn, org_id, MOST_SOURCES)
 
 
 @router.get("/sources/{source_id}", summary="Show a source", responses=_ONE)

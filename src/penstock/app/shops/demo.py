@@ -1,4 +1,4 @@
-"""Connect the shops of a running `penstock sandbox`, for a demonstration."""
+"""Connect the shops and sources of a running `penstock sandbox`, for a demonstration."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from penstock.app.shops.connections import CheckedOrder, ConnectionOrder, check_
 from penstock.engine.runtime import Runtime
 from penstock.model.errors import PenstockError, PermanentError
 from penstock.model.network.fetching import FetchLimits, FetchPurpose, FetchRequest
+from penstock.model.sources.document import SourceDocument
 
 _LIMITS = FetchLimits(most_bytes=256 * 1024, total_ms=3000, silent_ms=3000, hops=0)
 
@@ -25,7 +26,8 @@ async def is_allowed(runtime: Runtime) -> bool:
 
 async def demo_orders(runtime: Runtime, provider: str | None) -> list[CheckedOrder]:
     """Connections to the sandbox's shops, of one provider or of all."""
-    found = [one for one in await _shops(runtime) if provider in (None, one["provider"])]
+    shops = await _offered(runtime, "shops")
+    found = [one for one in shops if provider in (None, one["provider"])]
     orders = [
         ConnectionOrder(
             f"Demo {runtime.providers[one['provider']].title}", one["provider"], one["address"],
@@ -37,7 +39,12 @@ async def demo_orders(runtime: Runtime, provider: str | None) -> list[CheckedOrd
     return [await check_order(runtime, one) for one in orders]
 
 
-async def _shops(runtime: Runtime) -> list[dict[str, Any]]:
+async def demo_sources(runtime: Runtime) -> list[SourceDocument]:
+    """Configurations of the sandbox's sources, with their credentials."""
+    return [SourceDocument(dict(one["config"]), {}) for one in await _offered(runtime, "sources")]
+
+
+async def _offered(runtime: Runtime, what: str) -> list[dict[str, Any]]:
     if not await is_allowed(runtime):
         raise PermanentError(
             "FEATURE_DISABLED",
@@ -48,11 +55,11 @@ async def _shops(runtime: Runtime) -> list[dict[str, Any]]:
         answer = await runtime.fetchers[FetchPurpose.PROVIDER].fetch(
             FetchRequest(url, limits=_LIMITS)
         )
-        shops: list[dict[str, Any]] = orjson.loads(answer.body)["shops"]
+        found: list[dict[str, Any]] = orjson.loads(answer.body)[what]
     except (PenstockError, ValueError, KeyError, TypeError) as error:
         raise PermanentError(
             "SANDBOX_NOT_RUNNING",
             f"No sandbox answers at {runtime.settings.sandbox_url}. Start it with"
             " `penstock sandbox`.",
         ) from error
-    return shops
+    return found

@@ -58,6 +58,18 @@ def add(
         print(f"Source {made['name']} is {'created' if is_new else 'replaced'}.")
 
 
+@app.command("demo")
+def demo(json: printing.Json = False) -> None:
+    """Add the sources of a running `penstock sandbox`, or replace those of the same names."""
+    made = asyncio.run(_demo())
+    if json:
+        printing.as_json(made)
+        return
+    printing.columns(
+        ("NAME", "FORMAT", "URL"), [(m["name"], m["format"], m["config"]["url"]) for m in made]
+    )
+
+
 @app.command("check")
 def check(file: ConfigFile) -> None:
     """Check a configuration file without storing it."""
@@ -190,6 +202,14 @@ async def _list(org: str) -> list[dict[str, Any]]:
     async with connected() as penstock:
         found: list[dict[str, Any]] = (await penstock.get("/api/sources", org=org))["items"]
         return found
+
+
+async def _demo() -> list[dict[str, Any]]:
+    from penstock.cli.connection import connected
+
+    async with connected() as penstock:
+        made: list[dict[str, Any]] = (await penstock.post("/api/sources/demo", {}))["items"]
+        return made
 
 
 async def _found(penstock: Any, source: str, org: str) -> dict[str, Any]:

@@ -210,6 +210,8 @@ def delete_posting(
     print(f"Job posting {posting} is deleted.")
 
 
+# Failed pages that are shown with a run.
+_MOST_FAILURES = 5
 _NAMES = ("pending", "crawled", "ready", "skipped", "expired", "error")
 _HEADS = tuple(name.upper() for name in _NAMES)
 
@@ -228,6 +230,20 @@ def _print_run(run: dict[str, Any]) -> None:
         for one in run["companies"]
     ]
     printing.columns(("COMPANY", *_HEADS, ""), rows)
+    if run["counts"]["error"]:
+        _print_failures(run["id"])
+
+
+def _print_failures(run_id: str) -> None:
+    """The first pages that failed, with the reason."""
+    path = f"/api/jobs/{run_id}/items?statuses=ERROR&pageSize={_MOST_FAILURES}"
+    found = asyncio.run(_call("GET", path))
+    print("\nFailed pages:")
+    for one in found["items"]:
+        error = one["error"] or {}
+        print(f"  {one['input'].get('url')}  {error.get('code')}: {error.get('message')}")
+    if found["next"]:
+        print(f"There are more: penstock items list {run_id} --status ERROR")
 
 
 async def _call(method: str, path: str, body: Any = None) -> Any:
