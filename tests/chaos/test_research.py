@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import AsyncIterator
+from datetime import datetime
 from uuid import UUID
 
 import pytest
@@ -135,18 +136,22 @@ async def test_twenty_percent_of_calls_fail(
     assert answered > 0.85 * 3 * requests
 
 
-async def latencies(research: Researcher, jobs: list[UUID]) -> dict[str, list[float]]:
-    """How long each source took to answer, in milliseconds."""
+async def waits(research: Researcher, jobs: list[UUID]) -> dict[str, list[float]]:
+    """Seconds from each request to the first offers of each source."""
     found: dict[str, list[float]] = {}
     for job in jobs:
-        for name, told in (await research.summary(job))["sources"].items():
-            if told["calls"]:
-                found.setdefault(name, []).append(told["latencyMs"])
+        asked = (await research.bench.job(job))["created_at"]
+        first: dict[str, datetime] = {}
+        for event in await research.events(job, "research.progress"):
+            if event["stage"] == "normalise":
+                first.setdefault(event["source"], datetime.fromisoformat(event["timestamp"]))
+        for name, at in first.items():
+            found.setdefault(name, []).append((at - asked).total_seconds())
     return found
 
 
 @pytest.mark.parametrize(
-    ("requests", "timed"), [(10, False), pytest.param(30, True, marks=pytest.mark.long)]
+    ("requests", "rounds"), [(5, 1), pytest.param(20, 5, marks=pytest.mark.long)]
 )
 async def test_one_source_that_is_down_does_not_slow_the_others_down(
     research: Researcher,
@@ -154,27 +159,34 @@ async def test_one_source_that_is_down_does_not_slow_the_others_down(
     crew: Crew,
     monkeypatch: pytest.MonkeyPatch,
     requests: int,
-    timed: bool,
+    rounds: int,
 ) -> None:
+    """Rounds with and without the outage alternate, so that the machine's own load counts for
+    both."""
     monkeypatch.setattr(sandbox_sources, "RATE", Rate(20, 40))
     await research.add_sources()
-    crew.start()
+    crew.start(circuit_open_ms=1000)
     # Child processes start with the first answers.
     await ended(research, [await research.ask("Mug")], 60)
-    before = [await research.ask(f"a {n}") for n in range(requests)]
-    await ended(research, before, 60)
-    shops.faults.plan = FaultPlan(1.0, ("500",), shops=("xml",))
-    after = [await research.ask(f"e {n}") for n in range(requests)]
-    await ended(research, after, 120)
-    for job in after:
-        summary = await research.summary(job)
-        assert summary["sources"]["sandbox-xml"]["failed"]["code"] in (
-            "SERVICE_UNAVAILABLE", "CIRCUIT_OPEN",
-        )  # fmt: skip
-        assert summary["sourcesAnswered"] == 2
-    usual, now = await latencies(research, before), await latencies(research, after)
+    usual: dict[str, list[float]] = {}
+    outage: dict[str, list[float]] = {}
+    for number in range(2 * rounds):
+        is_down = number % 2 == 1
+        shops.faults.plan = FaultPlan(1.0, ("500",), shops=("xml",)) if is_down else FaultPlan()
+        jobs = [await research.ask(f"{'ae'[is_down]} {number * 100 + n}") for n in range(requests)]
+        await ended(research, jobs, 120)
+        for name, found in (await waits(research, jobs)).items():
+            (outage if is_down else usual).setdefault(name, []).extend(found)
+        for job in jobs if is_down else ():
+            summary = await research.summary(job)
+            assert summary["sources"]["sandbox-xml"]["failed"]["code"] in (
+                "SERVICE_UNAVAILABLE", "CIRCUIT_OPEN",
+            )  # fmt: skip
+            assert summary["sourcesAnswered"] == 2
+    assert "sandbox-xml" not in outage
     for name in ("sandbox-json", "sandbox-csv"):
-        told = [statistics.quantiles(one[name], n=20)[-1] for one in (usual, now)]
-        print(name, "p95 in ms before, and while another source is down:", told)
-        # Other tests beside it would be measured, too.
-        assert told[1] <= told[0] * 1.1 + 100 or not timed
+        assert len(usual[name]) == len(outage[name]) == rounds * requests
+        told = [statistics.quantiles(one[name], n=20)[-1] for one in (usual, outage)]
+        print(name, "p95 in s, and while another source is down:", told)
+        # Other tests beside the short one would be measured, too.
+        assert told[1] <= told[0] * 1.1 + 0.02 or rounds == 1

@@ -216,6 +216,8 @@ def reprocess(
         return
     left_out = f", left out {made['leftOut']:,}" if made["leftOut"] else ""
     print(f"reopened {made['reprocessed']:,}{left_out}; the job is {made['job']['state']}")
+    if left_out and not reset_attempts:
+        typer.echo("Rows without attempts left run again with --reset-attempts.", err=True)
 
 
 @app.command("accept")
