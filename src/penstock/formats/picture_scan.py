@@ -53,7 +53,7 @@ def pictures_in(path: str, limits: Mapping[str, int]) -> list[str] | None:
         return [
             entry.filename
             for entry in archive.infolist()
-            if not entry.is_dir()
+            if not entry.filename.endswith("/")
             and not any(junk in entry.filename for junk in _JUNK)
             and not entry.flag_bits & 1
             and _is_picture(archive, entry)

@@ -113,7 +113,7 @@ def in_zip(
     check_zip(archive, source.size, limits)
     files = [
         entry for entry in archive.infolist()
-        if not entry.is_dir() and not any(junk in entry.filename for junk in _JUNK)
+        if not entry.filename.endswith("/") and not any(junk in entry.filename for junk in _JUNK)
     ]  # fmt: skip
     only = _choose_member(archive, files, member)
     if only.flag_bits & _ENCRYPTED:

@@ -72,9 +72,12 @@ def _without_one_quote(line: str, dialect: Dialect, width: int | None) -> list[s
         if before and not before.endswith(dialect.delimiter):
             continue
         cells, open_at = _parse(line[:at] + line[at + 1 :], dialect)
-        if open_at is None and len(cells) == width and not any(quote in cell for cell in cells):
+        if open_at is None and len(cells) == width:
             found.append(cells)
-    return found[0] if len(found) == 1 else None
+    # Better without quotes in cells, which escaped ones leave there as well.
+    plain = [cells for cells in found if not any(quote in cell for cell in cells)]
+    best = plain or found
+    return best[0] if len(best) == 1 else None
 
 
 def joins_records(lines: Sequence[str], dialect: Dialect, width: int | None) -> bool:

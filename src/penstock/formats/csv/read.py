@@ -10,6 +10,7 @@ from typing import Any
 
 from penstock.formats.csv.decimal_commas import join_split_amounts
 from penstock.formats.csv.dialect import Dialect
+from penstock.formats.csv.foreign_rows import split_again
 from penstock.formats.csv.plan import CsvPlan, check_columns, is_comment, plan_csv
 from penstock.formats.csv.records import Block, blocks_of, cell_too_large
 from penstock.formats.read_options import Problem, ReadOptions, shown_line
@@ -146,13 +147,25 @@ class _Table:
                 found = len(row)
                 fit(row, width)
                 if found < width or len(row) > width:
-                    self._ragged(block.line_of(index), found)
+                    self._split_or_tell(block.line_of(index), row, found)
             kept.append(row)
             places.append(index)
         return kept
 
-    def _ragged(self, line: int, cells: int) -> None:
-        width = self._plan.width
+    def _split_or_tell(self, line: int, row: list[str], cells: int) -> None:
+        """Split a row that has another delimiter or quote than the others; report other rows with
+        too few or too many cells."""
+        width, dialect = self._plan.width, Dialect.of(self._plan.dialect)
+        split = None if self._plan.split_amounts else split_again(row[:cells], width, dialect)
+        if split is not None:
+            row[:], mark = split
+            self.problems.add(
+                Problem(
+                    "RAGGED_ROW", line,
+                    f"Line {line:,} is written with {mark!r}, unlike the others; it was split so",
+                )
+            )  # fmt: skip
+            return
         self.problems.add(
             Problem(
                 "RAGGED_ROW", line,

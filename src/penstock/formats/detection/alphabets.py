@@ -18,6 +18,8 @@ _GREEK = ("αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋ�
 _TURKISH = ("çğıiİöşüâîû",)
 _BALTIC = ("ąčęėįšųūž", "āčēģīķļņšūž", "äöõüšž", "ąćęłńóśźż")
 _HEBREW = ("אבגדהוזחטיךכלםמןנסעףפץצקרשת",)
+# Vowel signs and tone marks are characters of their own.
+_THAI = ("".join(map(chr, range(0x0E01, 0x0E3B))) + "".join(map(chr, range(0x0E40, 0x0E5C))),)
 _ARABIC = ("ابتثجحخدذرزسشصضطظعغفقكلمنهويىءآأؤإئةپچژگ",)
 
 # Encodings of one byte a letter.
@@ -32,6 +34,8 @@ NARROW: dict[str, tuple[str, ...]] = {
     "cp1255": _HEBREW,
     "cp1256": _ARABIC,
     "cp1257": _BALTIC,
+    "cp874": _THAI,
+    "iso8859_5": _CYRILLIC,
     "iso8859_2": _CENTRAL,
     "iso8859_15": _WESTERN,
     "mac_roman": _WESTERN,
@@ -39,10 +43,11 @@ NARROW: dict[str, tuple[str, ...]] = {
     "cp852": _CENTRAL,
 }
 # Frequent letters, which distinguish encodings that swap alphabets.
-FREQUENT = "оеаинтсрвлкмдпαοιετσνρηπκλυיוהלאמרתבשנاليمونتربة"
+FREQUENT = "оеаинтсрвлкмдпαοιετσνρηπκλυיוהלאמרתבשנاليمونتربةานรอกเงคมยลวดทสตะปบข"
 # Prior probability of each encoding.
 PRIOR = {
     "cp1252": 0.08, "cp1250": 0.04, "cp1251": 0.04, "koi8-r": -0.03, "cp866": -0.05,
+    "iso8859_5": -0.08, "cp874": -0.1,
     "cp1254": -0.02, "cp1257": -0.03, "cp1255": -0.02, "cp1256": -0.02, "iso8859_2": -0.01,
     "iso8859_15": -0.02, "mac_roman": -0.05, "cp850": -0.06, "cp852": -0.07,
 }  # fmt: skip

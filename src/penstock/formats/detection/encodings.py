@@ -202,6 +202,8 @@ def _point(char: str, before: str, after: str) -> float:
     kind = unicodedata.category(char)
     if kind in ("Cc", "Cn", "Co"):
         return -2.0
+    if "\u0e00" <= char <= "\u0e7f":
+        return _thai_point(char, before, after)
     if char.isalpha():
         return _letter_point(char, before, after)
     if "\u2500" <= char <= "\u25ff":
@@ -215,6 +217,24 @@ def _point(char: str, before: str, after: str) -> float:
     if after.isalpha() and char not in "„“”«»‘¿¡€£$§©•–—":
         return -0.5
     return -0.8 if inside else 0.2
+
+
+_THAI_CONSONANTS = frozenset(map(chr, range(0x0E01, 0x0E2F)))
+_THAI_MARKS = frozenset(map(chr, (0x0E31, *range(0x0E34, 0x0E3B), *range(0x0E47, 0x0E4F))))
+_THAI_BEFORE = frozenset("เแโใไ")
+_THAI_AFTER = _THAI_MARKS | frozenset("ะาำๅ")
+
+
+def _thai_point(char: str, before: str, after: str) -> float:
+    """Vowel signs and tone marks stand at a consonant, some vowels before one."""
+    if any(c.isalpha() and c < "\u0e00" for c in before + after):
+        return -1.5
+    if char in _THAI_AFTER and before not in _THAI_CONSONANTS | _THAI_AFTER:
+        return -1.5
+    if char in _THAI_BEFORE and after not in _THAI_CONSONANTS:
+        return -1.5
+    # A text of consonants alone is none.
+    return 0.9 if char in _THAI_BEFORE | _THAI_AFTER else 0.1
 
 
 def _letter_point(char: str, before: str, after: str) -> float:

@@ -21,6 +21,7 @@ from penstock.formats.structure.cell_kinds import (
     is_blank,
     kind_of,
 )  # fmt: skip
+from penstock.formats.structure.help_rows import explains
 
 Row = Sequence[str]
 Merge = tuple[int, int, int, int]
@@ -59,7 +60,7 @@ def find_header(
     chosen = [n for n in range(first, last + 1) if not is_blank(rows[n])]
     # Technical names below display names repeat the header.
     named = chosen[-1:] if len(chosen) > 1 and _are_identifiers(rows[chosen[-1]]) else chosen
-    help_rows = [n for n in named if n > at and _explains(rows[n], rows[at])]
+    help_rows = [n for n in named if n > at and explains(rows[n], rows[at])]
     named = [n for n in named if n not in help_rows and not _is_rule(rows[n])]
     names = _joined(rows, named, width, merges)
     header = Header(chosen, names, sure=vote >= 0.5)
@@ -69,20 +70,6 @@ def find_header(
             (f"row {at + 1} was taken for the header, but could be the first row of data", 0.6)
         )
     return header
-
-
-def _explains(row: Row, names: Row) -> bool:
-    """Whether the row contains sentences about the columns, below names that are shorter."""
-    named = [
-        cell.strip() for n, cell in enumerate(row)
-        if cell.strip() and n < len(names) and names[n].strip()
-    ]  # fmt: skip
-    sentences = sum(len(cell.split()) > 2 and cell[-1] in ".!?。" for cell in named)
-    return (
-        len(named) > 1
-        and sentences >= 0.6 * len(named)
-        and not any(cell.strip().endswith(".") and len(cell.split()) > 2 for cell in names)
-    )
 
 
 def _is_rule(row: Row) -> bool:
