@@ -40,6 +40,7 @@ _NUMBERED = re.compile(r"Column [0-9]{1,4}")
 TIER_PRICE = re.compile(r"price\.tiers\.[0-9]+")
 # Words that resemble known names but are not misspelt ones.
 _NO_MISTAKES = words(load("header_words")["not misspelt"])
+_GROSS, _NET = (words(load("header_words")[heading]) for heading in ("gross", "net"))
 
 # One exact name outweighs any number of similar names, and they any number of content guesses.
 _TIERS: dict[How, float] = {"exact": 10_000.0, "fuzzy": 100.0, "content": 1.0}
@@ -159,6 +160,10 @@ def _field_options(
     if not options:
         for target, confidence in fields_meant(name) or _similar_names(name):
             options.setdefault(target, (_adjusted_confidence(target, confidence, samples), "fuzzy"))
+    if "specifications.weight" in options and not _GROSS.isdisjoint(header_key(name).split()):
+        # Beside the net weight the gross weight is that of the packed product.
+        confidence, how = options["specifications.weight"]
+        options["specifications.weight"] = (round(confidence * 0.75, 3), how)
     looks = column_content.look(samples)
     if looks is not None and looks[1] == "identifiers.gtin" and "sourceId" in options:
         # A product id that consists of GTINs is the GTIN, unless another column is.
@@ -306,9 +311,6 @@ def _is_misspelt(key: str, known: str) -> bool:
 
 # Prices of another kind that become the price of a file without one, the best first.
 _INSTEAD_OF_PRICE = ("price.list", "price.cost", "price.recommended")
-
-
-_GROSS, _NET = (words(load("header_words")[heading]) for heading in ("gross", "net"))
 
 
 def _split_gross_and_net(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from penstock.catalog.fields import BY_TARGET, TIERS
+from penstock.catalog.fields import BY_TARGET, TIERS, kind_of
 from penstock.catalog.mapping.header_words import (
     canonical,
     path_ends,
@@ -30,7 +30,8 @@ MIN_ABBREVIATION = 5
 # Letters of an abbreviated word among others.
 MIN_WORD_START = 3
 
-_NAMESPACE = re.compile(r"^(?:g|[cC]|P|s|pim|[pP]roduct|attributes?|meta)[:.](?=[a-zA-Z])")
+# `P.V.P.` has none.
+_NAMESPACE = re.compile(r"^(?:(?:g|s|pim|[pP]roduct|attributes?|meta)[:.]|[cCP]:)(?=[a-zA-Z])")
 _CAMEL = re.compile(r"(?<=[a-z][a-z])(?=[A-Z])")
 _NOT_WORDS = re.compile(r"[\W_]+")
 _DIGIT_EDGE = re.compile(r"(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
@@ -64,6 +65,7 @@ _STRENGTHS = {"?": 0.75, "~": 0.97, "^": 0.7}
 # Confidence factors of partial matches.
 _WRITTEN_OUT, _LAST_MEMBER, _WITHOUT_BRACKETS = 0.93, 0.9, 0.9
 _BELOW_GROUP = 0.92
+_KINDS_OF_TEXT = ("line", "text", "category", "identifier", "gtin", "images", "tags")
 
 
 class Candidate(NamedTuple):
@@ -305,7 +307,24 @@ def _partial_match(header: str) -> dict[str, float]:
     for part, factor in parts:
         if best := _fields_named(header_key(part), read_hints(part)[1]):
             return {target: value * factor for target, value in best.items()}
-    return _below_group(header)
+    return _below_group(header) or _alternatives(header)
+
+
+def _alternatives(header: str) -> dict[str, float]:
+    """`Material/Bezug`, `Marke / Hersteller`: the field of texts that one of two names means, if
+    the other does not mean another field. `Preis/Einheit` is none of these."""
+    names = [name for name in header.split("/") if name.strip()]
+    if len(names) != 2 or header.count("/") != 1:
+        return {}
+    found = [exact(header_key(name)) for name in names]
+    best = found[0] or found[1]
+    if not best or any(one and one.keys().isdisjoint(best) for one in found):
+        return {}
+    return {
+        target: value * _LAST_MEMBER
+        for target, value in best.items()
+        if kind_of(target) in _KINDS_OF_TEXT
+    }
 
 
 def _written_out(header: str) -> str | None:
