@@ -311,14 +311,13 @@ def _partial_match(header: str) -> dict[str, float]:
 
 
 def _alternatives(header: str) -> dict[str, float]:
-    """`Material/Bezug`, `Marke / Hersteller`: the field of texts that one of two names means, if
-    the other does not mean another field. `Preis/Einheit` is none of these."""
+    """`Material/Bezug`, `Marke / Hersteller`: the field of texts that the first name means, if the
+    second does not mean another one. `Preis/Einheit` is none of these."""
     names = [name for name in header.split("/") if name.strip()]
     if len(names) != 2 or header.count("/") != 1:
         return {}
-    found = [exact(header_key(name)) for name in names]
-    best = found[0] or found[1]
-    if not best or any(one and one.keys().isdisjoint(best) for one in found):
+    best, other = (exact(header_key(name)) for name in names)
+    if other and other.keys().isdisjoint(best):
         return {}
     return {
         target: value * _LAST_MEMBER
