@@ -29,8 +29,7 @@ def without_terminal(admin: FirstAdmin | None, url: str, file: Path) -> list[str
     that only its owner can read. The admin key is in a file of its own already."""
     if admin is None or admin.password is None:
         return how_to_sign_in(admin, url)
-    text = f"Sign in at {url}\ne-mail    {admin.email}\npassword  {admin.password}"
-    write_private(file, text)
+    write_private(file, admin.password)
     return [
         f"Sign in at {url} as {admin.email}.",
         f"The password is in {file}: read it, then delete it.",
