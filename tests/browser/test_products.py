@@ -53,3 +53,19 @@ async def test_products_are_filtered_sorted_and_edited(visit: Visit, house: Hous
     assert await violations(page) == []
     await history.get_by_role("button", name="Undo edit").click()
     await expect(page.get_by_role("heading", name="Hamer", level=1)).to_be_visible()
+
+
+async def test_the_palette_finds_a_product_by_its_sku(visit: Visit, house: House) -> None:
+    file = house.folder / "palette.csv"
+    file.write_text("SKU;Title;Price\nPAL-77/X;Torque wrench;89.00 EUR\nPAL-78/X;Spanner;9 EUR\n")
+    house.wait_for(house.upload(file, config='{"intent": "merge", "source": "palette"}'))
+    page = await visit("/jobs")
+    await expect(page.get_by_role("heading", name="Jobs", exact=True)).to_be_visible()
+    await page.keyboard.press("Control+k")
+    await expect(page.get_by_role("combobox", name="Search or run a command")).to_be_focused()
+    await page.keyboard.type("PAL-77/X")
+    found = page.get_by_role("option").filter(has_text="Torque wrench")
+    await expect(found).to_contain_text("PAL-77/X")
+    await expect(page.get_by_role("option").filter(has_text="Spanner")).to_have_count(0)
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", name="Torque wrench")).to_be_visible()

@@ -42,6 +42,11 @@ def test_the_page_about_schedules(cli: Cli, tmp_path: Path) -> None:
     refused = cli("schedules", "next", "--cron", "61 * * * *", code=2)
     assert "not allowed as minute" in refused.stderr
     cli("schedules", "add", "Other", "--cron", "@daily", code=2)
+    file = ("--url", "https://supplier.example/list.csv", "--intent", "merge", "--source", "acme")
+    listed = cli.json("schedules", "add", "List", "--cron", "@daily", *file)
+    assert listed["action"]["config"] == {"intent": "merge", "source": "acme"}
+    cli("schedules", "add", "Both", "--cron", "@daily", *file, "--query", "drill", code=2)
+    cli("schedules", "delete", listed["id"], "--yes")
     assert "is deleted" in cli("schedules", "delete", made["id"], "--yes").stdout
 
 

@@ -38,3 +38,15 @@ def test_a_targets_life(unserved_cli: Cli) -> None:
     assert cli.json("notify", "list") == []
     cli("notify", "add", "slack", "http://169.254.169.254/", code=2)
     cli("notify", "add", "email", "ops@example.com", code=2)
+
+
+def test_mails_about_jobs_of_ones_own(unserved_cli: Cli) -> None:
+    cli = unserved_cli
+    assert cli.json("notify", "me")["jobs"] == "none"
+    assert cli.json("notify", "me", "--jobs", "failed")["jobs"] == "failed"
+    assert "failed" in cli("notify", "me").stdout
+    cli("notify", "me", "--jobs", "often", code=2)
+    job_id = cli.json("jobs", "start", "noop", "--config", '{"items": 1}')["jobId"]
+    assert cli.json("notify", "job", job_id) == {"watched": True}
+    assert cli.json("notify", "job", job_id, "--off") == {"watched": False}
+    cli("notify", "job", "00000000-0000-7000-8000-000000000000", code=4)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
 
 import typer
 
 from penstock.cli import printing
+from penstock.cli.jobs.jobs import JobId
 
 app = typer.Typer(help="Notifications: targets, tests, silences, alerts.", no_args_is_help=True)
 Id = Annotated[UUID, typer.Argument(metavar="ID", help="The target's id.")]
@@ -80,6 +82,37 @@ def send_test(
         return
     error = (found.get("error") or {}).get("message", "")
     print(f"Message {found['id']}: {found['state']}. {error}".rstrip())
+
+
+class JobMails(StrEnum):
+    NONE = "none"
+    FAILED = "failed"
+    ALL = "all"
+
+
+@app.command("me")
+def mails_to_me(
+    jobs: Annotated[
+        JobMails | None, typer.Option(help="E-mail me about: none, failed or all of my jobs.")
+    ] = None,
+    json: printing.Json = False,
+) -> None:
+    """Show or change which of your jobs you get an e-mail about when they end."""
+    if jobs is None:
+        found = asyncio.run(_call("GET", "/api/notifications/me"))
+    else:
+        found = asyncio.run(_call("PUT", "/api/notifications/me", {"jobs": jobs.value}))
+    _show(found, json)
+
+
+@app.command("job")
+def mail_at_the_end(
+    job_id: JobId,
+    off: Annotated[bool, typer.Option("--off", help="Send none.")] = False,
+    json: printing.Json = False,
+) -> None:
+    """Get an e-mail when this job ends."""
+    _show(asyncio.run(_call("PUT", f"/api/jobs/{job_id}/watch", {"watched": not off})), json)
 
 
 @app.command("silence")

@@ -10,6 +10,7 @@ from uuid import UUID
 import typer
 
 from penstock.cli import printing
+from penstock.cli.files.extract import Intent
 
 app = typer.Typer(help="Schedules: cron in a time zone, or once.", no_args_is_help=True)
 Id = Annotated[UUID, typer.Argument(metavar="ID", help="The schedule's id.")]
@@ -44,6 +45,12 @@ def add(
     pause_after: Annotated[int, typer.Option(min=0, help="Failures in a row; 0: never.")] = 5,
     url: Annotated[str | None, typer.Option(help="Fetch this file.")] = None,
     profile: Annotated[str | None, typer.Option(help="Profile for --url.")] = None,
+    intent: Annotated[
+        Intent, typer.Option(help="What files of --url may write to the catalog.")
+    ] = Intent.CHECK,
+    source: Annotated[
+        str | None, typer.Option(help="The source that products of --url belong to.")
+    ] = None,
     connection: Annotated[str | None, typer.Option(help="Import this connected shop.")] = None,
     query: Annotated[str | None, typer.Option(help="Ask the sources for this.")] = None,
     action: Annotated[
@@ -55,7 +62,9 @@ def add(
     """Create a schedule. Give one of --url, --connection, --query and --action."""
     order: dict[str, Any] = {
         "name": name, "timeZone": time_zone, "catchUp": catch_up, "pauseAfter": pause_after,
-        "action": _action(url, profile, connection, query, action),
+        "action": _action(
+            None if url is None else _file(url, profile, intent, source), connection, query, action
+        ),
     }  # fmt: skip
     order |= {key: value for key, value in (("cron", cron), ("at", at)) if value is not None}
     made = asyncio.run(_call("POST", "/api/schedules", order))
@@ -66,16 +75,22 @@ def add(
     _print_times(made["nextRuns"], made["timeZone"])
 
 
+def _file(url: str, profile: str | None, intent: Intent, source: str | None) -> dict[str, Any]:
+    config = {"intent": intent.value} | ({"source": source} if source else {})
+    return {"kind": "file", "url": url, "config": config} | (
+        {"profile": profile} if profile else {}
+    )
+
+
 def _action(
-    url: str | None, profile: str | None, connection: str | None, query: str | None,
-    action: str | None,
-) -> dict[str, Any]:  # fmt: skip
+    file: dict[str, Any] | None, connection: str | None, query: str | None, action: str | None
+) -> dict[str, Any]:
     import orjson
 
-    if sum(one is not None for one in (url, connection, query, action)) != 1:
+    if sum(one is not None for one in (file, connection, query, action)) != 1:
         raise typer.BadParameter("give one of --url, --connection, --query and --action")
-    if url is not None:
-        return {"kind": "file", "url": url} | ({"profile": profile} if profile else {})
+    if file is not None:
+        return file
     if connection is not None:
         return {"kind": "shop", "connectionId": connection}
     if query is not None:
