@@ -62,6 +62,7 @@ async def test_a_folder_is_watched(
     await expect(card).to_be_visible()
     await card.get_by_role("button", name="Scan now").click()
     await expect(card.get_by_text("Works", exact=True)).to_be_visible()
+    await expect(card.get_by_text("Check only")).to_be_visible()
     assert await violations(page) == []
     await card.get_by_role("button", name="Files").click()
     drawer = page.get_by_role("dialog")

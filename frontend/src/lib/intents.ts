@@ -23,3 +23,8 @@ export const INTENTS: readonly [Intent, string, string][] = [
 ];
 
 export const WRITING = INTENTS.map(([intent]) => intent).filter((intent) => intent !== "check");
+
+/** What a job without a choice may write: nothing. */
+export function intentLabel(intent: unknown): string {
+  return INTENTS.find(([one]) => one === (intent ?? "check"))?.[1] ?? String(intent);
+}

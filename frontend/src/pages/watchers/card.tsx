@@ -12,6 +12,7 @@ import { Time } from "../../components/time";
 import { toast } from "../../components/toast";
 import { client, ok } from "../../lib/api";
 import { count } from "../../lib/format";
+import { intentLabel } from "../../lib/intents";
 import { credentialsOf, KINDS, lookOf, THEN, type Watcher } from "../../lib/watchers";
 import { CredentialFields } from "./credentials";
 import { WatcherForm } from "./watcher-form";
@@ -61,6 +62,8 @@ export function WatcherCard({ watcher, canWrite, onFiles }: Props) {
         <Fact name="Files">{watcher.pattern}</Fact>
         <Fact name="Taken files">{THEN[watcher.then]}</Fact>
         <Fact name="Profile">{watcher.job.profile ?? "none"}</Fact>
+        <Fact name="Products">{intentLabel(watcher.job.config?.intent)}</Fact>
+        <Fact name="Source">{String(watcher.job.config?.source ?? "none")}</Fact>
         <Fact name="Scans">
           {watcher.everySeconds ? `every ${count(watcher.everySeconds)} s` : "on request"}
         </Fact>

@@ -101,7 +101,7 @@ export function ProfileForm({ profile, readOnly, error, onChange }: Props) {
           </Field>
         </div>
       </Section>
-      <Section title="Numbers, dates and units" hint="For cells without their own.">
+      <Section title="Numbers, dates and units" hint="Used for cells that do not state their own.">
         <div className="grid gap-3 sm:grid-cols-2">
           <Options
             label="Decimal separator"
