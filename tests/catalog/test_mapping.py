@@ -321,3 +321,52 @@ def test_names_that_only_say_what_money_or_rows_are() -> None:
     assert types.columns[0].target is None
     # A number more makes another name.
     assert propose(["g:custom_label_0"], [["Made in Ireland"]]).columns[0].target is None
+
+
+MAGENTO = (
+    "sku store_view_code attribute_set_code product_type categories name description weight "
+    "product_online price special_price url_key base_image qty is_in_stock configurable_variations"
+)
+
+
+def test_url_keys_of_magento_group_no_variants() -> None:
+    targets = propose(MAGENTO.split()).targets()
+    assert "url_key" not in targets
+    assert targets["configurable_variations"] == "variants.listed"
+
+
+@pytest.mark.parametrize(
+    ("header", "target"),
+    [
+        ("Delivery cost", None),
+        ("Stock mínimo", None),
+        ("Lieferung / Kosten", None),
+        ("Material/Bezug", "specifications.material"),
+        ("Marke / Hersteller", "brand"),
+        ("Customer / Name", None),
+        ("Omschrijving NL", "title"),
+        ("P.V.P. c/ IVA", "price.amount"),
+    ],
+)
+def test_words_beside_the_name_of_a_field(header: str, target: str | None) -> None:
+    (column,) = propose([header], [["Steel bolt", "Brass nut", "Ring"]]).columns
+    if target == "price.amount":
+        (column,) = propose([header], [["1,20", "2,30", "4,50"]]).columns
+    assert column.target == target
+
+
+def test_brand_is_preferred_to_the_manufacturer() -> None:
+    found = propose(["Hersteller", "Marke", "Artikelnummer"]).targets()
+    assert found["Marke"] == "brand"
+    assert "Hersteller" not in found
+
+
+def test_net_weight_is_preferred_to_the_gross_weight() -> None:
+    found = propose(["Gewicht brutto kg", "Gewicht netto kg"]).targets()
+    assert found == {"Gewicht netto kg": "specifications.weight"}
+
+
+def test_numbers_of_rows_are_no_sku() -> None:
+    columns = ["No.", "Vendor Item No."]
+    counted = [["1", "2", "3", "4"], ["A-7", "B-9", "A-3", "C-1"]]
+    assert propose(columns, counted).targets() == {"Vendor Item No.": "identifiers.sku"}

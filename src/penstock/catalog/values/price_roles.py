@@ -38,7 +38,9 @@ def current_amounts(text: str, spans: Sequence[Span], mark: str) -> list[Span]:
                     after, role, text, (spans[index], following)
                 ):
                     role = "other"
-                    gaps[index + 1] = after[told.end() :]
+                    # `12 cuotas de $ 99`: a number of instalments leaves the word to the amount.
+                    if has_currency(text, spans[index], mark) or not _is_whole(text, spans[index]):
+                        gaps[index + 1] = after[told.end() :]
             roles.append(role)
         if index and roles[-1] == "price" and _replaces(text, spans, index, mark):
             roles[-1] = "now"
@@ -47,6 +49,10 @@ def current_amounts(text: str, spans: Sequence[Span], mark: str) -> list[Span]:
         if chosen:
             return chosen
     return []
+
+
+def _is_whole(text: str, span: Span) -> bool:
+    return text[span[0] : span[1]].strip().isdecimal()
 
 
 def _gaps(text: str, spans: Sequence[Span], mark: str) -> list[str]:
