@@ -29,7 +29,9 @@ def written_pages(name: str) -> Iterator[WrittenPage]:
         yield WrittenPage(name, json.loads(truth), html)
 
 
-@pytest.mark.parametrize("name", ["product", "job", "more_product", "more_job", "later_job"])
+@pytest.mark.parametrize(
+    "name", ["product", "job", "more_product", "more_job", "later_job", "latest_job"]
+)
 def test_fields_are_read_right(name: str) -> None:
     fields = right = 0
     for page in written_pages(name):

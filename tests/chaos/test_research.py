@@ -137,16 +137,17 @@ async def test_twenty_percent_of_calls_fail(
 
 
 async def waits(research: Researcher, jobs: list[UUID]) -> dict[str, list[float]]:
-    """Seconds from each request to the first offers of each source."""
+    """Seconds from the first step of each source to its first offers."""
     found: dict[str, list[float]] = {}
     for job in jobs:
-        asked = (await research.bench.job(job))["created_at"]
-        first: dict[str, datetime] = {}
+        at: dict[tuple[str, str], datetime] = {}
         for event in await research.events(job, "research.progress"):
-            if event["stage"] == "normalise":
-                first.setdefault(event["source"], datetime.fromisoformat(event["timestamp"]))
-        for name, at in first.items():
-            found.setdefault(name, []).append((at - asked).total_seconds())
+            step = (event.get("source", ""), event["stage"])
+            at.setdefault(step, datetime.fromisoformat(event["timestamp"]))
+        for name in SOURCES:
+            if (name, "normalise") in at:
+                took = at[name, "normalise"] - at[name, "validate"]
+                found.setdefault(name, []).append(took.total_seconds())
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 import pytest
@@ -250,6 +250,31 @@ async def test_the_cost_bucket_of_the_answers_counts(
         with pytest.raises(Waiting) as told:
             await workers.call(1, lambda: None, points=300)
     assert (told.value.retry_after_ms or 0) > 60_000
+
+
+async def test_an_impatient_call_does_not_wait_for_those_that_run(
+    settings: Settings, db: Database, owner_dsn: str, principal: MakePrincipal
+) -> None:
+    org_id = (await principal()).org_id
+    limits = ProviderLimits(default=Rate(1000, 1000))
+    async with crew(1, limits, settings, owner_dsn, org_id) as workers, AsyncExitStack() as stack:
+        [limiter], until = workers.limiters, time.monotonic() + 30
+
+        def asked(patience_ms: float | None = None) -> AbstractAsyncContextManager[object]:
+            return limiter.call(
+                "shop", "", until=until, time_is_up=never, key=workers.key, patience_ms=patience_ms
+            )
+
+        running = limiter.limits
+        for _ in range(8):
+            await stack.enter_async_context(asked())
+        assert running()["shop", ""].most_at_once == 8
+        began = time.monotonic()
+        with pytest.raises(Waiting) as told:
+            await stack.enter_async_context(asked(patience_ms=50))
+        assert time.monotonic() - began < 10
+        # It does not come back at once, to wait again.
+        assert (told.value.retry_after_ms or 0) >= 500
 
 
 async def test_unused_tokens_are_put_back(

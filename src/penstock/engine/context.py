@@ -74,11 +74,13 @@ class StageContext:
         company: str | None = None,
         cost: float = 0.0,
         rate: Rate | None = None,
+        patience_ms: float | None = None,
     ) -> AbstractAsyncContextManager[Call]:
         key = None if company is None else self._key(provider, company, domain, rate)
         return self.call_limits.call(
-            provider, domain, until=self.deadline, time_is_up=self.time_is_up, key=key, points=cost
-        )
+            provider, domain, until=self.deadline, time_is_up=self.time_is_up, key=key,
+            points=cost, patience_ms=patience_ms,
+        )  # fmt: skip
 
 
 @dataclass(slots=True)

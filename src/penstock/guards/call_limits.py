@@ -20,8 +20,13 @@ _MAX_KNOWN = 2000
 # How often the first waiting call, and the others, check whether their slice was lost.
 _LOOK_SECONDS = 0.25
 _GLANCE_SECONDS = 1.0
-# Calls with shared limits do not wait longer than this with a slot: their items are put back.
+
+
+# Calls with shared limits do not wait longer than this with a slot, unless they say otherwise:
+# their items are put back.
 _PATIENCE_SECONDS = 1.0
+# When to come back after waiting in vain for calls that run.
+_COME_BACK_MS = 500.0
 
 
 def _now_ms() -> float:
@@ -107,6 +112,8 @@ class _RunningCall(Call):
     enter one."""
 
     _passed: Pass | None = None
+    # How long a call with shared limits waits with a slot; then its item is put back.
+    patience_ms: float | None = None
 
     def __init__(
         self, line: _CallQueue, name: tuple[str, str], until: float, time_is_up: Callable[[], bool],
@@ -160,8 +167,11 @@ class _RunningCall(Call):
         if self._gate is not None:
             assert self._key is not None
             self._gate.refuse_if_known(self._key)
-            until = min(until, time.monotonic() + _PATIENCE_SECONDS)
-        await _enter(self._line, " ".join(self._name).strip(), until, self._time_is_up)
+            given = self.patience_ms
+            patience = _PATIENCE_SECONDS if given is None else given / 1000
+            until = min(until, time.monotonic() + patience)
+        leave_at = None if self.patience_ms is None else until
+        await _enter(self._line, " ".join(self._name).strip(), until, self._time_is_up, leave_at)
 
     async def __aexit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         line = self._line
@@ -227,15 +237,18 @@ class CallLimiter:
 
     def call(
         self, provider: str, domain: str, *, until: float, time_is_up: Callable[[], bool],
-        key: LimitKey | None = None, points: float = 0.0,
+        key: LimitKey | None = None, points: float = 0.0, patience_ms: float | None = None,
     ) -> _RunningCall:  # fmt: skip
         """Wait for a turn, not beyond ``until`` by the monotonic clock; then call inside.
 
         An error of the provider's that leaves this block, or a timeout, counts as a refusal."""
         line = self._line(provider, domain)
-        return _RunningCall(
+        call = _RunningCall(
             line, (provider, domain), until, time_is_up, self._gate, key, points, self._record
         )
+        if patience_ms is not None:
+            call.patience_ms = patience_ms
+        return call
 
     async def close(self) -> None:
         if self._gate is not None:
@@ -262,8 +275,12 @@ class CallLimiter:
             del self._lines[key]
 
 
-async def _enter(line: _CallQueue, name: str, until: float, time_is_up: Callable[[], bool]) -> None:
-    """Wait in order of arrival until the call may start."""
+async def _enter(
+    line: _CallQueue, name: str, until: float, time_is_up: Callable[[], bool],
+    leave_at: float | None = None,
+) -> None:  # fmt: skip
+    """Wait in order of arrival until the call may start. With ``leave_at`` a call gives up then,
+    also if it waits for others to end."""
     turn = _Waiter()
     line.waiting.append(turn)
     try:
@@ -281,17 +298,21 @@ async def _enter(line: _CallQueue, name: str, until: float, time_is_up: Callable
                     raise _later(line, name)
                 await asyncio.sleep(min(pause, _LOOK_SECONDS))
                 continue
+            left = None if leave_at is None else leave_at - time.monotonic()
+            if left is not None and left <= 0:
+                raise _later(line, name, _COME_BACK_MS)
             turn.woken = asyncio.get_running_loop().create_future()
             patience = _LOOK_SECONDS if line.waiting[0] is turn else _GLANCE_SECONDS
+            patience = patience if left is None else min(patience, left)
             await asyncio.wait({turn.woken}, timeout=patience)
     finally:
         line.waiting.remove(turn)
         line.wake_first()
 
 
-def _later(line: _CallQueue, name: str) -> Waiting:
+def _later(line: _CallQueue, name: str, least_ms: float = 0.0) -> Waiting:
     now = _now_ms()
-    wait = line.limit.return_at(now) - now
+    wait = max(least_ms, line.limit.return_at(now) - now)
     return Waiting(
         "API_RATE_LIMIT",
         f"{name} may not be called more often for now",

@@ -275,7 +275,7 @@ class Calls(Protocol):
 
     def call(
         self, provider: str, domain: str, *, until: float, time_is_up: Callable[[], bool],
-        key: LimitKey | None = None, points: float = 0.0,
+        key: LimitKey | None = None, points: float = 0.0, patience_ms: float | None = None,
     ) -> AbstractAsyncContextManager[Call]: ...  # fmt: skip
     def limits(self) -> Mapping[tuple[str, str], CallLimit]: ...
     async def close(self) -> None: ...
@@ -381,13 +381,16 @@ class Context(Protocol):
         company: str | None = None,
         cost: float = 0.0,
         rate: Rate | None = None,
+        patience_ms: float | None = None,
     ) -> AbstractAsyncContextManager[Call]:
         """Wait until the provider may be called, then call it inside the block. A wait that would
         outlast the slice raises `Waiting`, which does not count as an attempt.
 
         With a ``company`` (or ``""``) the call also keeps to the provider's rate and circuit, which
         all workers of the org share per company and domain. ``cost`` is what the call takes from a
-        provider's own cost bucket; ``rate`` is that of a provider that brings its own."""
+        provider's own cost bucket; ``rate`` is that of a provider that brings its own. Such a call
+        waits for its turn for ``patience_ms`` at the most, a second by default: other items of the
+        slice are not settled before."""
 
 
 class Service(Protocol):

@@ -94,6 +94,12 @@ _LINKING = re.compile(r"\s(?:is|ist|am|le|il|el|on|dnia|dne|den|är|er)$")
 # How far below the title its facts stand, and above it the company.
 _BELOW, _ABOVE = 200, 40
 _MAX_FACT = 60
+_MAX_SENTENCE = 200
+_PAY = re.compile(
+    r"gehalt|lohn|entgelt|salary|wage|salaire|rémunération|salario|sueldo|stipendio|retribuzione"
+    r"|salaris|salário|wynagrodzenie|mzda|fizetés|salariu|lønn?|palkka|maaş|зарплат|оклад",
+    re.IGNORECASE,
+)
 _LABEL_TAGS = words("dt th h1 h2 h3 h4 h5 h6 label a option title button")
 
 
@@ -201,6 +207,7 @@ def add_seen(found: Candidates, regions: Regions, meta: MetaTags, locale: Locale
     pay = _named(page, _SALARY_NAMES, 150, after=heading)
     if pay is not None:
         found.add("salary", salary_of(page.spaced_text(pay), locale), _SOURCE, 0.55)
+    _add_told_salary(found, regions, locale)
     _add_dates(found, regions, heading, locale)
     body = _longest_named(page, _TEXT_NAMES)
     if body is not None:
@@ -220,7 +227,8 @@ def _facts(page: Page, elements: list[Element]) -> list[tuple[Element, str]]:
     """Short texts that stand alone in an element."""
     found = []
     for element in elements:
-        if element.children or element.text_end - element.text_from != 1:
+        # Elements without a text inside, such as pictures, do not count.
+        if element.text_end - element.text_from != 1 or page.texts[element.text_from][0] != element:
             continue
         text = page.text(element)
         if 1 < len(text) <= _MAX_FACT:
@@ -247,6 +255,18 @@ def _add_facts(
             if pay is not None and ("unit" in pay or pay["min"] != pay["max"]):
                 found.add("salary", pay, _SOURCE, 0.4)
     found.add("employmentType", employment_types(kinds)[:3], _SOURCE, 0.45)
+
+
+def _add_told_salary(found: Candidates, regions: Regions, locale: Locale) -> None:
+    """`The minimum salary is 2,500 EUR gross per month.`"""
+    if found.has("salary"):
+        return
+    for owner, text in regions.page.texts:
+        if 20 <= len(text) <= _MAX_SENTENCE and _PAY.search(text):
+            pay = None if regions.is_elsewhere(owner) else salary_of(text, locale)
+            if pay is not None and "unit" in pay:
+                found.add("salary", pay, _SOURCE, 0.35)
+                return
 
 
 def _add_place(found: Candidates, page: Page, heading: Element | None) -> None:

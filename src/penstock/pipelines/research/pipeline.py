@@ -36,6 +36,9 @@ class Research(Pipeline):
     first_result_key: ClassVar[str | None] = FIRST_KEY
     # The longest timeout of a source, and some seconds to store its answer.
     item_timeouts_ms: ClassVar[Mapping[str, int]] = {"call": 310_000}
+    # Requests of several jobs go out at the same time, and wait for their answers side by side.
+    items_at_once: ClassVar[Mapping[str, int]] = {"call": 16}
+    waiting_stages: ClassVar[frozenset[str]] = frozenset(("call",))
     phases: ClassVar[Mapping[str, str]] = {
         "validate": "validating",
         "call": "calling_sources",

@@ -39,13 +39,18 @@ from penstock.providers.configured.requests import (
     shown_url,
 )
 
+# A source that refuses calls must not hold up the answers of others in the same slice.
+_PATIENCE_MS = 50.0
+
 
 def tools_of(ctx: Context, *, base_currency: str = "USD", rates: RateTable = ()) -> SourceTools:
     """What a search of a stage works with: its fetch, its child processes, the shared limits."""
     return SourceTools(
         ctx.fetchers[FetchPurpose.PROVIDER],
         ctx.children,
-        lambda source: ctx.calls(PROVIDER, source.name, company="", rate=source.rate),
+        lambda source: ctx.calls(
+            PROVIDER, source.name, company="", rate=source.rate, patience_ms=_PATIENCE_MS
+        ),
         datetime.now(UTC).date(),
         base_currency,
         rates,
