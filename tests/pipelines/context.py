@@ -266,6 +266,7 @@ class TrialContext:
         company: str | None = None,
         cost: float = 0.0,
         rate: Rate | None = None,
+        patience_ms: float | None = None,
     ) -> AbstractAsyncContextManager[Call]:
         return self.call_limits.call(
             provider, domain, until=float("inf"), time_is_up=self.time_is_up

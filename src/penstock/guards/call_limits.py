@@ -25,7 +25,7 @@ _GLANCE_SECONDS = 1.0
 # Calls with shared limits do not wait longer than this with a slot, unless they say otherwise:
 # their items are put back.
 _PATIENCE_SECONDS = 1.0
-# When to come back after waiting in vain for calls that run.
+# When to come back after waiting for calls that did not end.
 _COME_BACK_MS = 500.0
 
 
