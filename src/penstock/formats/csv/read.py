@@ -21,6 +21,8 @@ from penstock.formats.tables import Chunks, Cursor, Piece, Problems, TableEnd, T
 
 # Rows at the end of a file that are checked for notes.
 TAIL_ROWS = 200
+# A file in which so many rows cannot be split otherwise is ragged; its other rows are not tried.
+MAX_FAILED_SPLITS = 1_000
 
 
 def read_csv(
@@ -61,6 +63,8 @@ class _Table:
         self.problems = Problems(by_row=True)
         self._kept: Sequence[int] = ()  # positions in the block of the rows returned last
         self.footer: list[dict[str, Any]] = []
+        self._dialect = Dialect.of(plan.dialect)
+        self._splits_left = 0 if plan.split_amounts else MAX_FAILED_SPLITS
 
     def placed(self, block: Block) -> list[Problem]:
         """Problems of the rows returned last, by their position."""
@@ -155,9 +159,11 @@ class _Table:
     def _split_or_tell(self, line: int, row: list[str], cells: int) -> None:
         """Split a row that has another delimiter or quote than the others; report other rows with
         too few or too many cells."""
-        width, dialect = self._plan.width, Dialect.of(self._plan.dialect)
-        split = None if self._plan.split_amounts else split_again(row[:cells], width, dialect)
-        if split is not None:
+        width = self._plan.width
+        split = split_again(row[:cells], width, self._dialect) if self._splits_left > 0 else None
+        if split is None:
+            self._splits_left -= 1
+        else:
             row[:], mark = split
             self.problems.add(
                 Problem(
