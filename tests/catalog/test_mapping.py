@@ -370,3 +370,16 @@ def test_numbers_of_rows_are_no_sku() -> None:
     columns = ["No.", "Vendor Item No."]
     counted = [["1", "2", "3", "4"], ["A-7", "B-9", "A-3", "C-1"]]
     assert propose(columns, counted).targets() == {"Vendor Item No.": "identifiers.sku"}
+
+
+@pytest.mark.parametrize(
+    ("cells", "target"),
+    [
+        (["1", "2", "1"], None),
+        (["19", "7", "19"], "price.taxRate"),
+        (["0.19"] * 3, "price.taxRate"),
+    ],
+)
+def test_codes_of_tax_classes_are_no_rates(cells: list[str], target: str | None) -> None:
+    (column,) = propose(["Tax class"], [cells]).columns
+    assert column.target == target

@@ -112,6 +112,12 @@ def are_numbers(samples: Sequence[str]) -> bool:
     return bool(cells) and all(text.strip().isdecimal() for text in cells)
 
 
+def are_digits(samples: Sequence[str]) -> bool:
+    """`1`, `2`: single digits, as codes of classes are."""
+    cells = filled(samples)
+    return bool(cells) and all(len(text.strip()) == 1 for text in cells)
+
+
 def are_counted(samples: Sequence[str]) -> bool:
     """`1`, `2`, `3`: the rows are counted."""
     cells = [text.strip() for text in filled(samples)]

@@ -417,7 +417,7 @@ def _adjusted_confidence(target: str, confidence: float, samples: Sequence[str])
     elif target == "identifiers.sku" and confidence < 1 and column_content.are_counted(samples):
         # `No.` with 1, 2, 3 is the number of the row.
         confidence *= 0.6
-    elif target == "price.taxRate" and confidence < 0.9 and column_content.are_codes(samples):
+    elif target == "price.taxRate" and confidence < 0.9 and column_content.are_digits(samples):
         # `Tax class` with 1 and 2 are codes, with 19 % or 7.7 rates.
         confidence *= 0.6
     elif target == "category" and column_content.are_numbers(samples):
