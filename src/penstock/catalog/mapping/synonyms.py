@@ -233,6 +233,11 @@ def candidates(header: str, platform: str | None = None) -> tuple[list[Candidate
     if "variants.size" in best and KINDS.get(hints.unit or "") == "length":
         # `Size (mm)` is how large the product is.
         best["specifications.dimensions"] = best.pop("variants.size")
+    if path_ends(header) and exact(header_key(header.rpartition(".")[2])).keys() == {
+        "price.taxRate"
+    }:
+        # `PRODUCT_PRICE.TAX` is no price with tax.
+        best = {"price.taxRate": _LAST_MEMBER}
     if (step := _step_of_tiers(header)) is not None:
         best = {step.target: step.confidence}
     elif not best:
