@@ -35,7 +35,9 @@ CREATE TABLE history_jobs (
     generation integer, from_percent real, percent real, from_seq bigint, seq bigint,
     -- What this one change did to the counters.
     d_total integer, d_pending integer, d_processing integer, d_done integer, d_error integer,
-    d_not_found integer, d_skipped integer
+    d_not_found integer, d_skipped integer,
+    -- The job whose rows are this one's, until they are copied.
+    from_shared uuid, shared uuid
 );
 
 CREATE TABLE history_ranges (
@@ -48,6 +50,13 @@ CREATE INDEX ON history_ranges (job_id, xid);
 CREATE INDEX ON history_items (job_id, row_no, n);
 CREATE INDEX ON history_slices (id, op);
 CREATE INDEX ON history_jobs (job_id, n);
+
+-- Jobs that had the rows of another job, from when on, and until when: then all were copied.
+CREATE VIEW sharing AS
+    SELECT job_id, (array_agg(shared) FILTER (WHERE shared IS NOT NULL))[1] AS source,
+           min(n) FILTER (WHERE shared IS NOT NULL) AS began,
+           coalesce(min(n) FILTER (WHERE shared IS NULL), 9223372036854775807) AS ended
+    FROM history_jobs WHERE shared IS DISTINCT FROM from_shared GROUP BY job_id;
 
 CREATE FUNCTION record_item() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
 BEGIN
@@ -82,14 +91,15 @@ CREATE FUNCTION record_job() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER A
 BEGIN
     INSERT INTO history_jobs (
         job_id, from_state, state, paused, from_generation, generation, from_percent, percent,
-        from_seq, seq, d_total, d_pending, d_processing, d_done, d_error, d_not_found, d_skipped)
+        from_seq, seq, d_total, d_pending, d_processing, d_done, d_error, d_not_found, d_skipped,
+        from_shared, shared)
     VALUES (
         NEW.id, OLD.state, NEW.state, NEW.paused, OLD.generation, NEW.generation,
         OLD.percent, NEW.percent, coalesce(OLD.seq, 0), NEW.seq,
         NEW.total - coalesce(OLD.total, 0), NEW.pending - coalesce(OLD.pending, 0),
         NEW.processing - coalesce(OLD.processing, 0), NEW.done - coalesce(OLD.done, 0),
         NEW.error - coalesce(OLD.error, 0), NEW.not_found - coalesce(OLD.not_found, 0),
-        NEW.skipped - coalesce(OLD.skipped, 0));
+        NEW.skipped - coalesce(OLD.skipped, 0), OLD.shared_from, NEW.shared_from);
     RETURN NULL;
 END $$;
 

@@ -103,7 +103,14 @@ async def moves_are_allowed(case: Case) -> list[str]:
           AND NOT (h.from_status IS NULL AND h.to_status <> 'PROCESSING' AND EXISTS (
               SELECT 1 FROM history_ranges r
               WHERE r.job_id = h.job_id AND r.xid = h.xid AND r.op = 'DELETE'
-                AND h.row_no BETWEEN r.first_row AND r.first_row + r.rows - 1))""")
+                AND h.row_no BETWEEN r.first_row AND r.first_row + r.rows - 1))
+          -- A row of a cached file is copied in the state that it had.
+          AND NOT (h.from_status IS NULL AND h.to_status NOT IN ('PENDING', 'PROCESSING')
+                   AND EXISTS (
+              SELECT 1 FROM jobs j LEFT JOIN sharing s ON s.job_id = j.id
+              JOIN history_items o ON o.job_id IN (j.cached_from, s.source)
+                AND o.row_no = h.row_no AND o.to_status = h.to_status AND o.n < h.n
+              WHERE j.id = h.job_id))""")
     jobs = await case.conn.fetch("""
         SELECT DISTINCT from_state, state FROM history_jobs
         WHERE from_state IS DISTINCT FROM state""")
@@ -321,6 +328,9 @@ async def reclaimed_soon(case: Case) -> list[str]:
         case.reclaim_seconds)  # fmt: skip
 
 
+# Not a row that is copied while its job has those of another one: it counts already.
+_IS_OWN = """NOT (h.from_status IS NULL AND EXISTS (
+    SELECT 1 FROM sharing s WHERE s.job_id = h.job_id AND h.n > s.began AND h.n < s.ended))"""
 _NET = ("total", "pending", "processing", "done", "error", "not_found", "skipped")
 
 
@@ -333,6 +343,9 @@ async def counters_are_items(case: Case) -> list[str]:
         f" - (from_status IS NOT DISTINCT FROM '{status}')::int) AS {name}"
         for name, status in statuses.items()
     )
+    shared = ", ".join(
+        f"count(*) FILTER (WHERE to_status = '{status}')" for status in statuses.values()
+    )
     told = ", ".join(f"sum(d_{name}) AS {name}" for name in _NET)
     summed = ", ".join(f"sum({name}) AS {name}" for name in statuses)
     of_ranges = "sum(CASE WHEN op = 'INSERT' THEN rows ELSE -rows END)"
@@ -342,7 +355,14 @@ async def counters_are_items(case: Case) -> list[str]:
                to_jsonb(i)::text AS items, to_jsonb(j)::text AS job
         FROM (SELECT job_id, xid, sum(total) AS total, {summed} FROM (
                   SELECT job_id, xid, count(*) FILTER (WHERE from_status IS NULL) AS total, {moved}
-                  FROM history_items GROUP BY job_id, xid
+                  FROM history_items h WHERE {_IS_OWN} GROUP BY job_id, xid
+                  UNION ALL
+                  -- Rows of another job count as its own, as they are then.
+                  SELECT e.job_id, e.xid, count(*), {shared}
+                  FROM history_jobs e CROSS JOIN LATERAL (
+                      SELECT DISTINCT ON (row_no) to_status FROM history_items h
+                      WHERE h.job_id = e.shared AND h.n < e.n ORDER BY row_no, n DESC) AS last
+                  WHERE e.shared IS NOT NULL AND e.from_shared IS NULL GROUP BY e.job_id, e.xid
                   UNION ALL
                   -- Rows of a range count as pending.
                   SELECT job_id, xid, {of_ranges} AS total, {of_ranges} AS pending, 0, 0, 0, 0, 0
@@ -354,6 +374,20 @@ async def counters_are_items(case: Case) -> list[str]:
     for row in await case.conn.fetch(COUNTERS_AND_ITEMS):
         if row["counters"] != row["items"]:
             wrong.append(f"job {row['job_id']} says {row['counters']}, items {row['items']}")
+    wrong += await found(case, "copied rows are not those of the other job", """
+        SELECT s.job_id, s.source, (SELECT count(*) FROM history_items c
+            WHERE c.job_id = s.job_id AND c.from_status IS NULL AND c.n > s.began
+              AND c.n < s.ended) AS copied, count(o.*) AS shared
+        FROM sharing s CROSS JOIN LATERAL (
+            SELECT DISTINCT ON (row_no) row_no, to_status, result FROM history_items h
+            WHERE h.job_id = s.source AND h.n < s.began ORDER BY row_no, n DESC) AS o
+        WHERE s.ended < 9223372036854775807
+        GROUP BY s.job_id, s.source, s.began, s.ended
+        HAVING count(*) <> count(*) FILTER (WHERE EXISTS (
+            SELECT 1 FROM history_items c
+            WHERE c.job_id = s.job_id AND c.row_no = o.row_no AND c.from_status IS NULL
+              AND c.n > s.began AND c.n < s.ended AND c.to_status = o.to_status
+              AND c.result IS NOT DISTINCT FROM o.result))""")  # fmt: skip
     return wrong + await found(case, "a stage's counters are not its items", """
         SELECT st.job_id, st.name, st.pending, st.open, i.pending AS items_pending,
                i.open AS items_open

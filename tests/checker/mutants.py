@@ -191,6 +191,23 @@ def cancel_leaves_stages_open(patch: pytest.MonkeyPatch, db: Database) -> None:
     rewrite(patch, "control", "shut_stages", "kind = 'finish'", "kind = 'items'")
 
 
+# Cached files
+
+
+def shared_rows_are_miscounted(patch: pytest.MonkeyPatch, db: Database) -> None:
+    rewrite(patch, "result_cache", "share_rows", "s.done, s.error, s.not_found, s.skipped",
+            "s.done - 1 AS done, s.error, s.not_found, s.skipped + 1 AS skipped")  # fmt: skip
+
+
+def copies_leave_out_a_row(patch: pytest.MonkeyPatch, db: Database) -> None:
+    rewrite(patch, "result_cache", "copy_results", "i.row_no > $4", "i.row_no > greatest($4, 1)")
+
+
+def copies_change_a_row(patch: pytest.MonkeyPatch, db: Database) -> None:
+    rewrite(patch, "result_cache", "copy_results", "i.stage, i.status,",
+            "i.stage, CASE WHEN i.row_no = 2 THEN 'NOT_FOUND' ELSE i.status END,")  # fmt: skip
+
+
 # Claims
 
 

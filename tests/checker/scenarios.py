@@ -24,6 +24,7 @@ from penstock.engine.context import StopSign
 from penstock.engine.ingest import Ingest
 from penstock.engine.queue_depth import QueueDepthCache
 from penstock.engine.ranges import store_range
+from penstock.engine.result_cache import SharedRows
 from penstock.engine.services.leader import Leader
 from penstock.engine.services.tidy import Tidier, TidierConfig
 from penstock.engine.settle import release
@@ -374,6 +375,24 @@ async def ranged(tried: Tried) -> None:
                 await claim(late)
                 await tried.expire()
     await drain(tried)
+
+
+async def cached(tried: Tried) -> None:
+    """The same file twice: the second job has the rows of the first one, and copies them in two
+    steps."""
+    content = b"sku,title\n" + b"".join(b"A-%d,Nail %d\n" % (n % 5, n) for n in range(6))
+    blob = await tried.runtime.blobs.put(_chunks(content), 1000)
+    upload = Upload(new_id(), "list.csv", "text/csv", blob)
+    async with tried.runtime.db.transaction() as conn:
+        await keep_upload(tried.runtime, conn, tried.who, upload)
+    for _ in range(2):
+        job_id = await tried.submit("extraction", {"intent": "check"}, file_id=upload.id)
+        tried.sent[job_id] = Submitted(6)
+        await drain(tried)
+    async with tried.runtime.db.acquire() as conn:
+        assert await conn.fetchval("SELECT shared_from IS NOT NULL FROM jobs WHERE id = $1", job_id)
+    with tolerant():
+        await SharedRows(tried.runtime, seconds=0, chunk=4).run_once()
 
 
 async def _chunks(content: bytes) -> AsyncIterator[bytes]:

@@ -30,6 +30,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     scenarios.keyed,
     scenarios.filed,
     scenarios.ranged,
+    scenarios.cached,
     scenarios.reprocessed,
     scenarios.summed,
     scenarios.led,
@@ -96,6 +97,9 @@ MUTANTS: tuple[tuple[int, Break, Scenario], ...] = (
     (10, mutants.ranges_are_stored_twice, scenarios.ranged),
     (10, mutants.ranges_are_miscounted, scenarios.ranged),
     (22, mutants.barriers_ignore_ranges, scenarios.ranged),
+    (10, mutants.shared_rows_are_miscounted, scenarios.cached),
+    (10, mutants.copies_leave_out_a_row, scenarios.cached),
+    (4, mutants.copies_change_a_row, scenarios.cached),
 )
 
 
