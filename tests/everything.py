@@ -44,7 +44,7 @@ CHECKS = (
     Check("Types (mypy)", (_BIN / "mypy",)),
 )
 # Many tests wait for processes or leases: more of them at once than there are cores.
-_AT_ONCE = max(2, (os.cpu_count() or 1) * 3 // 2)
+_AT_ONCE = 2 * (os.cpu_count() or 1)
 _REPORT = Path("build/tests.xml")
 TESTS = Check(
     "Tests (pytest)",

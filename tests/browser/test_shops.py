@@ -148,6 +148,16 @@ async def test_a_sync_imports_the_shop_and_a_failure_is_told(
     await expect(page.get_by_role("alert")).to_contain_text("does not accept the credentials")
 
 
+async def test_sources_of_the_sandbox_are_added(visit: Visit, house: House, sandbox: str) -> None:
+    page = await visit("/sources")
+    await page.get_by_role("button", name="Add those of the sandbox").click()
+    await expect(page.get_by_text("3 demo sources are added")).to_be_visible()
+    await expect(page.get_by_role("list", name="Sources").get_by_role("listitem")).to_have_count(3)
+    with house.client() as client:
+        for one in client.get("/api/sources").json()["items"]:
+            assert client.delete(f"/api/sources/{one['id']}").is_success
+
+
 async def test_a_viewer_connects_and_imports_nothing(visit: Visit, sandbox: str) -> None:
     page = await visit("/connections", role="viewer")
     await expect(page.get_by_role("heading", name="No shops yet")).to_be_visible()

@@ -350,7 +350,7 @@ export interface paths {
         /**
          * List rows that are held back
          * @description The largest change of price first. `POST /api/jobs/{id}/reprocess` with `accept` writes
-         *     them.
+         *     them. A check has held back nothing yet: these are the rows that its import would hold back.
          */
         get: operations["listHeld"];
         put?: never;
@@ -2691,6 +2691,27 @@ export interface paths {
          *     it next.
          */
         post: operations["createSource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sources/demo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add the sources of the sandbox
+         * @description Adds the procurement APIs of a running `penstock sandbox`, which are made up. Sources of the
+         *     same name are replaced. Only where the operator allows it with `PENSTOCK_PROVIDER_ALLOW`.
+         */
+        post: operations["addDemoSources"];
         delete?: never;
         options?: never;
         head?: never;
@@ -35615,6 +35636,162 @@ export interface operations {
              *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `STORAGE_FULL`: The server's disk is full. */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    addDemoSources: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
+                     *           "org": "acme",
+                     *           "userId": 3,
+                     *           "name": "Spring list",
+                     *           "title": "Hammer",
+                     *           "enabled": false,
+                     *           "format": "json",
+                     *           "config": {},
+                     *           "credentialNames": [
+                     *             "text"
+                     *           ],
+                     *           "status": "untested",
+                     *           "error": {
+                     *             "code": "PRICE_INVALID",
+                     *             "message": "1,250 of 3,000 rows"
+                     *           },
+                     *           "testedAt": "2026-11-01T09:30:00Z",
+                     *           "mayChange": false,
+                     *           "createdAt": "2026-11-01T09:30:00Z",
+                     *           "updatedAt": "2026-11-01T09:30:00Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SourceList"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `CSRF_FAILED`: A change made with a session came without its token.
+             *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `FEATURE_DISABLED`: The operator has not switched this on. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_STATE`: What it is about is in no state for this.
+             *     - `SANDBOX_NOT_RUNNING`: No sandbox answers at `PENSTOCK_SANDBOX_URL`.
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_CONFIG`: The pipeline does not take this configuration.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              */
             422: {
                 headers: {

@@ -61,8 +61,8 @@ export default function Login() {
           </Button>
         </form>
         <p className="mt-4 text-xs text-ink-3">
-          The first admin's e-mail and password are printed by <code className="font-mono">make up</code>.
-          Others get theirs from an admin, under Settings.
+          <code className="font-mono">make up</code> prints the first admin's e-mail and password, or the file
+          that has the password. Others get theirs from an admin, under Settings.
         </p>
       </div>
     </main>

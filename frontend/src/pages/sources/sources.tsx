@@ -1,14 +1,17 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Plug, Plus, Search } from "lucide-react";
+import { FlaskConical, Plug, Plus, Search } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/button";
 import { EmptyState } from "../../components/empty";
 import { ErrorNote } from "../../components/error-note";
 import { Page } from "../../components/page";
 import { RowsSkeleton } from "../../components/skeleton";
+import { toast } from "../../components/toast";
+import { client, ok } from "../../lib/api";
 import { sourcesQuery } from "../../lib/research";
 import { useCanWrite } from "../../lib/session";
+import { kindsQuery } from "../../lib/shops";
 import { SourceCard } from "./card";
 import { SourceEditor } from "./editor";
 
@@ -17,8 +20,29 @@ export default function Sources() {
   const queries = useQueryClient();
   const canWrite = useCanWrite();
   const sources = useQuery(sourcesQuery);
+  const kinds = useQuery(kindsQuery);
   const [adding, setAdding] = useState(false);
+  const [addingDemo, setAddingDemo] = useState(false);
+  const [error, setError] = useState<unknown>(null);
   const rows = sources.data ?? [];
+  const addDemo = async () => {
+    setAddingDemo(true);
+    setError(null);
+    try {
+      const made = await ok(client.POST("/api/sources/demo"));
+      toast.success(`${made.items.length} demo sources are added`);
+    } catch (problem) {
+      setError(problem);
+    } finally {
+      setAddingDemo(false);
+      void queries.invalidateQueries({ queryKey: ["sources"] });
+    }
+  };
+  const demo = canWrite && kinds.data?.demo && (
+    <Button busy={addingDemo} onClick={() => void addDemo()}>
+      {!addingDemo && <FlaskConical aria-hidden />} Add those of the sandbox
+    </Button>
+  );
   const add = canWrite && (
     <Button look="primary" onClick={() => setAdding(true)}>
       <Plus aria-hidden /> New source
@@ -36,17 +60,28 @@ export default function Sources() {
                 <Search aria-hidden /> Research
               </Link>
             </Button>
+            {demo}
             {add}
           </>
         )
       }
     >
+      {error !== null && <ErrorNote error={error} className="mb-4" />}
       {sources.error && (
         <ErrorNote error={sources.error} onRetry={() => void sources.refetch()} className="mb-4" />
       )}
       {sources.isPending && <RowsSkeleton rows={4} />}
       {sources.data && rows.length === 0 && (
-        <EmptyState icon={Plug} title="No sources yet" action={add}>
+        <EmptyState
+          icon={Plug}
+          title="No sources yet"
+          action={
+            <>
+              {add}
+              {demo}
+            </>
+          }
+        >
           Describe a product API in TOML or JSON: its address, its credentials, its pages, and how its fields
           become products.
         </EmptyState>

@@ -109,6 +109,9 @@ OWN: dict[str, tuple[str, ...]] = {
     "completeInstall": (*_STATE, "INSTALL_REFUSED", "PROVIDER_FAILED", _NO_SEAL),
     "listSources": ("RESOURCE_NOT_FOUND",),
     "createSource": (*_STATE, "INVALID_CONFIG", "RESOURCE_NOT_FOUND", _NO_SEAL),
+    "addDemoSources": (
+        *(*_STATE, "INVALID_CONFIG", "FEATURE_DISABLED", "SANDBOX_NOT_RUNNING", _NO_SEAL),
+    ),
     "changeSource": (*_STATE, "INVALID_CONFIG", _NO_SEAL),
     "testSource": (_NO_SEAL,),
     "listWatchers": ("RESOURCE_NOT_FOUND",),
