@@ -82,6 +82,8 @@ def settings(tmp_path: Path, schema: schemas.Schema) -> Settings:
         # Tests ask as fast as they can; the limit has its own.
         requests_per_second=0,
         test_pipelines=True,
+        # A process that has run many tests is large, and a worker in it would claim less.
+        worker_memory_mb=64 * 1024,
         # It begins a child process; tests of it say so.
         submit_look_seconds=0,
     )
