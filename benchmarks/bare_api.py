@@ -17,6 +17,7 @@ import orjson
 import uvicorn
 from fastapi import FastAPI, Response
 
+from penstock.store.jobs.items import PAGE_BYTES
 from penstock.store.queries import load
 
 _CONNECTIONS = 20
@@ -42,7 +43,7 @@ def bare_app(dsn: str, schema: str) -> FastAPI:
 
     @app.get("/jobs/{job_id}/items")
     async def items(job_id: UUID, pageSize: int) -> Response:  # noqa: N803 - as the API spells it
-        rows: Any = await app.state.pool.fetch(page, job_id, 0, pageSize + 1)
+        rows: Any = await app.state.pool.fetch(page, job_id, 0, pageSize, PAGE_BYTES)
         shown = {"items": [dict(row) for row in rows]}
         return Response(orjson.dumps(shown, default=str), media_type="application/json")
 
