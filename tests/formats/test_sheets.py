@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 import xlsxwriter
 from openpyxl import Workbook
 from tests.formats.support import read, refusal
 
-from penstock.formats.sheets import xlsx_cells
+from penstock.formats.sheets import xlsx_cells, xlsx_strings
 from penstock.formats.sheets.numbers import kind_of_format, number_text
 from penstock.formats.sheets.xlsx_fast import NotPlain
 
@@ -395,3 +396,21 @@ def test_what_a_list_says_of_itself_is_no_table(tmp_path: Path) -> None:
     found = read(file).found
     assert [line["text"] for line in found["preamble"]] == ["Items: | 3", "Currency: | EUR"]
     assert found["other_tables"] == []
+
+
+def test_many_strings_are_read_back_without_holding_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond a size they are in a file; the pages that were read do not stay in memory."""
+    monkeypatch.setattr(xlsx_strings, "_HELD_BYTES", 1_000_000)
+    strings, count = xlsx_strings.SharedStrings(), 400_000
+    for n in range(count):
+        strings.add(f"{n:0200}")
+    strings.done()
+    assert not strings.held
+    before = psutil.Process().memory_info().rss
+    most = 0
+    for n in range(count):
+        assert strings.at(str(n))[-6:] == f"{n:06}"
+        if n % 50_000 == 0:
+            most = max(most, psutil.Process().memory_info().rss - before)
+    assert most < 40_000_000
+    assert (strings.at(str(count)), strings.at("-1")) == ("", "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import mmap
+import os
 import tempfile
 import zipfile
 import zlib
@@ -26,7 +26,6 @@ class SharedStrings:
         self._bytes = 0
         self._file: IO[bytes] | None = None
         self._ends = array("Q", [0])
-        self._map: mmap.mmap | None = None
 
     def add(self, text: str) -> None:
         if self._file is None:
@@ -50,9 +49,8 @@ class SharedStrings:
         self._ends.append(self._ends[-1] + len(data))
 
     def done(self) -> None:
-        if self._file is not None and self._ends[-1]:
+        if self._file is not None:
             self._file.flush()
-            self._map = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
 
     def at(self, number_text: str) -> str:
         """The string that a cell refers to; empty if there is none."""
@@ -61,9 +59,11 @@ class SharedStrings:
         number = int(number_text)
         if self._file is None:
             return self.held[number] if number < len(self.held) else ""
-        if self._map is None or number >= len(self._ends) - 1:
+        if number >= len(self._ends) - 1:
             return ""
-        return self._map[self._ends[number] : self._ends[number + 1]].decode()
+        start, end = self._ends[number], self._ends[number + 1]
+        # Not mapped: all pages that were read would count as memory of the process.
+        return os.pread(self._file.fileno(), end - start, start).decode()
 
 
 def read_strings(book: Book, most_cell: int) -> SharedStrings:
