@@ -150,7 +150,7 @@ async def test_a_sync_imports_the_shop_and_a_failure_is_told(
 
 async def test_sources_of_the_sandbox_are_added(visit: Visit, house: House, sandbox: str) -> None:
     page = await visit("/sources")
-    await page.get_by_role("button", name="Add those of the sandbox").click()
+    await page.get_by_role("button", name="Add sandbox sources").click()
     await expect(page.get_by_text("3 demo sources are added")).to_be_visible()
     await expect(page.get_by_role("list", name="Sources").get_by_role("listitem")).to_have_count(3)
     with house.client() as client:

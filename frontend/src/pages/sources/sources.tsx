@@ -40,7 +40,7 @@ export default function Sources() {
   };
   const demo = canWrite && kinds.data?.demo && (
     <Button busy={addingDemo} onClick={() => void addDemo()}>
-      {!addingDemo && <FlaskConical aria-hidden />} Add those of the sandbox
+      {!addingDemo && <FlaskConical aria-hidden />} Add sandbox sources
     </Button>
   );
   const add = canWrite && (
