@@ -16,15 +16,25 @@ from dataclasses import dataclass
 MINUTES = {
     "tests/chaos/test_partitions.py": 1,
     "tests/chaos/test_streams.py": 1,
+    "tests/api/test_s3_blobs.py": 1,
     "tests/chaos/test_kills.py": 2,
     "tests/chaos/test_zombies.py": 2,
+    "tests/engine/test_prune_load.py": 2,
+    "tests/guards/test_shared_limits.py": 2,
+    "tests/hostile/test_files_over_http.py": 2,
+    "tests/monitor/test_installation.py": 2,
     "tests/chaos/test_connections.py": 3,
+    "tests/chaos/test_edits.py": 3,
     "tests/hostile/test_siege.py": 4,
-    "tests/formats/test_fuzz.py": 6,
-    "tests/api/test_schema.py": 8,
-    "tests/stateful/test_engine.py": 18,
-    "tests/chaos/test_campaign.py": 19,
-    "tests/chaos/test_races.py": 19,
+    "tests/stateful/test_engine.py": 4,
+    "tests/formats/test_fuzz.py": 5,
+    "tests/chaos/test_research.py": 6,
+    "tests/chaos/test_races.py": 7,
+    "tests/api/test_schema.py": 14,
+    "tests/hostile/test_bodies.py": 14,
+    "tests/chaos/test_campaign.py": 18,
+    # Two cores may need all the time that it allows a thousand imports with pictures.
+    "tests/chaos/test_shops.py": 180,
 }
 _PYTEST = (sys.executable, "-m", "pytest", "-m", "long")
 

@@ -57,20 +57,48 @@ def _first_thing(things: Any) -> dict[str, Any]:
 
 
 def _job_fields(thing: dict[str, Any]) -> dict[str, Any]:
-    fields = {name: _text(thing.get(name)) for name in ("title", "datePosted", "validThrough")}
-    fields["company"] = _text(thing.get("hiringOrganization"))
-    fields["employmentType"] = _text(thing.get("employmentType"))
-    place = thing.get("jobLocation")
-    place = place[0] if isinstance(place, list) and place else place
-    address = place.get("address") if isinstance(place, dict) else None
-    if isinstance(address, dict):
-        fields["locations"] = _text(address.get("addressLocality"))
-    return _without_none(
-        {
-            name: one[:10] if one and name in ("datePosted", "validThrough") else one
-            for name, one in fields.items()
-        }
-    )
+    fields: dict[str, Any] = {
+        "title": _text(thing.get("title")) or _text(thing.get("name")),
+        "company": _text(thing.get("hiringOrganization")),
+        "employmentType": _employment(_text(thing.get("employmentType"))),
+        "locations": _places(thing.get("jobLocation")),
+        "salary": _salary(thing.get("baseSalary")),
+        "remote": thing.get("jobLocationType") == "TELECOMMUTE" or None,
+        "requirements": _text(thing.get("qualifications")),
+        "responsibilities": _text(thing.get("responsibilities")),
+    }
+    for name in ("datePosted", "validThrough"):
+        fields[name] = (_text(thing.get(name)) or "")[:10]
+    return _without_none(fields)
+
+
+def _employment(text: str | None) -> str | None:
+    """`Full-time` is `FULL_TIME`."""
+    return text and "_".join(text.upper().replace("-", " ").split())
+
+
+def _places(places: Any) -> list[str]:
+    """The parts of each address, as a reader would write them."""
+    found = []
+    for place in places if isinstance(places, list) else [places]:
+        address = place.get("address") if isinstance(place, dict) else None
+        if isinstance(address, dict):
+            names = ("addressLocality", "addressRegion", "addressCountry")
+            parts = [text for name in names if (text := _text(address.get(name)))]
+            found.append(", ".join(parts))
+    return [one for one in found if one]
+
+
+def _salary(base: Any) -> dict[str, Any] | None:
+    value = base.get("value") if isinstance(base, dict) else None
+    if not isinstance(base, dict) or value is None:
+        return None
+    amounts = value if isinstance(value, dict) else {"value": value}
+    least = _text(amounts.get("minValue")) or _text(amounts.get("value"))
+    return _without_none({
+        "currency": _text(base.get("currency")), "min": least,
+        "max": _text(amounts.get("maxValue")) or least, "unit": _text(amounts.get("unitText")),
+    })  # fmt: skip
 
 
 def _nodes(value: Any) -> Iterator[dict[str, Any]]:
@@ -122,12 +150,16 @@ def _read(pages: list[Any], read: Callable[[str, str], dict[str, Any]]) -> dict[
     return {"seconds": time.process_time() - began, "fields": fields}
 
 
+def _stored(path: Path) -> str:
+    content = path.read_bytes()
+    html = gzip.decompress(content) if path.suffix == ".gz" else content
+    return html.decode("utf-8", "replace")
+
+
 def main() -> None:
     pages = []
     for one in json.load(sys.stdin):
-        content = Path(one["path"]).read_bytes()
-        html = gzip.decompress(content) if one["path"].endswith(".gz") else content
-        pages.append((one["name"], one["url"], html.decode("utf-8", "replace")))
+        pages.append((one["name"], one["url"], one.get("html") or _stored(Path(one["path"]))))
     readers = {"extruct": by_extruct, "JSON-LD": by_json_ld, "trafilatura": by_trafilatura}
     print(json.dumps({name: _read(pages, read) for name, read in readers.items()}))
 

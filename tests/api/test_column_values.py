@@ -11,7 +11,8 @@ from tests.api.test_grid import pages
 from tests.fixtures import Bench
 
 from penstock.api.jobs import column_values as routes
-from penstock.api.jobs.schemas import ColumnValues
+from penstock.api.jobs.schemas import ColumnFigures, ColumnValues
+from penstock.store.database import Database
 from penstock.store.jobs import column_values as store
 
 PRICES = ("9,90", "10,50", "", "2,00", "12,9O", "10,50", "ask", "-1", "100", "10,5")
@@ -92,3 +93,59 @@ async def test_the_values_of_a_column(
     monkeypatch.setattr(store, "MOST_SAMPLED", 4)
     some = shaped(ColumnValues, await client.get(address, params=asked))
     assert (some.total, some.rows, some.is_sample) == (10, 4, True)
+
+
+async def figures(client: httpx2.AsyncClient, job: str) -> ColumnFigures:
+    return shaped(ColumnFigures, await client.get(f"/api/jobs/{job}/columns"))
+
+
+FILE = (
+    "SKU;Title;Price;Stock;EAN;Notes\n"
+    "F-1;Hammer;9,90;5;4006381333931;a\n"
+    "F-2;Saw;12,9O;n.v.;123;\n"
+    "F-3;Axe;7,00;;;\n"
+)
+
+
+async def test_figures_of_each_column(client: httpx2.AsyncClient, bench: Bench) -> None:
+    config = '{"intent": "merge", "source": "figures", "currency": "EUR"}'
+    known = b"SKU;Title;Price\nF-1;Hammer;9,50\nF-3;Hatchet;7,00\n"
+    await client.post("/api/jobs", files=file_of(known), data={"config": config})
+    await bench.work()
+    check = {"config": config.replace("merge", "check")}
+    content = FILE.encode()
+    looked = await client.post("/api/jobs/preview", files=file_of(content), data=check)
+    made = await client.post("/api/jobs", files=file_of(content), data=check)
+    before = await figures(client, made.json()["jobId"])
+    assert before == ColumnFigures(items=[], rows=0, total=0)
+    await bench.work()
+    found = await figures(client, made.json()["jobId"])
+    assert (found.rows, found.total) == (3, 3)
+    told = {
+        one.column: (one.filled, one.empty, one.warnings, one.errors, one.changed)
+        for one in found.items
+    }
+    assert told == {
+        "SKU": (3, 0, 0, 0, 0), "Title": (3, 0, 0, 0, 1), "Price": (3, 0, 0, 1, 1),
+        "Stock": (2, 1, 0, 0, 1), "EAN": (2, 1, 1, 0, 1), "Notes": (1, 2, 0, 0, 1),
+    }  # fmt: skip
+    # The first rows of a small file are all of it.
+    assert looked.json()["columnFigures"] == [one.model_dump(by_alias=True) for one in found.items]
+
+
+async def test_figures_without_a_summary(
+    client: httpx2.AsyncClient, bench: Bench, db: Database
+) -> None:
+    rows = "".join(f"L-{n};Tool {n};{'12,9O' if n % 2 else '1,00'}\n" for n in range(10))
+    made = await client.post("/api/jobs", files=file_of(f"SKU;Title;Price\n{rows}".encode()))
+    job = made.json()["jobId"]
+    await bench.work()
+    async with db.acquire() as conn:
+        await conn.execute("UPDATE jobs SET summary = NULL WHERE id = $1", job)
+    found = await figures(client, job)
+    assert [(one.column, one.filled, one.errors) for one in found.items] == [
+        ("SKU", 10, 0), ("Title", 10, 0), ("Price", 10, 5),
+    ]  # fmt: skip
+    other = await client.post("/api/jobs", json={"pipeline": "noop", "config": {"items": 2}})
+    await bench.work()
+    assert (await figures(client, other.json()["jobId"])).items == []

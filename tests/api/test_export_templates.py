@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx2
 import orjson
+from openpyxl import load_workbook
 from tests.api.conftest import Caller, file_of, refused, shaped
 from tests.fixtures import Bench
 
@@ -92,3 +93,95 @@ async def test_templates_are_listed_and_deleted(caller: Caller) -> None:
     refused(await other.delete(path), 404, "NOT_FOUND")
     assert (await client.delete(path)).status_code == 204
     refused(await client.delete(path), 404, "NOT_FOUND")
+
+
+SHIRTS = (
+    "Handle;Title;Option1 Name;Option1 Value;Option2 Name;Option2 Value;Variant SKU;Variant Price;"
+    "Variant Barcode\n"
+    "hemd;Hemd;Farbe;rot;Größe;M;H-R-M;19.90;4006381333931\n"
+    "hemd;;;blau;;L;H-B-L;21.90;4006381333932\n"
+    "tasse;Tasse;Title;Default Title;;;T-1;5.00;\n"
+    "schal;Schal;Title;Default Title;;;S-1;12,9O;\n"
+)
+
+
+async def exported_job(client: httpx2.AsyncClient, bench: Bench, intent: str) -> str:
+    config = f'{{"intent": "{intent}", "source": "shirts", "currency": "EUR"}}'
+    made = await client.post("/api/jobs", files=file_of(SHIRTS.encode()), data={"config": config})
+    await bench.work()
+    return f"{made.headers['location']}/export"
+
+
+async def test_variants_of_a_job_are_rows(client: httpx2.AsyncClient, bench: Bench) -> None:
+    path = await exported_job(client, bench, "check")
+    head, *rows = await lines(client, path, variants="rows")
+    assert "variants" not in head
+    assert head[-1] == "variantOptions"
+    found = [dict(zip(head, row, strict=True)) for row in rows]
+    assert [(one["sku"], one["title"], one["price"], one["variantOptions"]) for one in found] == [
+        ("H-R-M", "Hemd", "19.90", "Farbe: rot; Größe: M"),
+        ("H-B-L", "Hemd", "21.90", "Farbe: blau; Größe: L"),
+        ("T-1", "Tasse", "5.00", ""),
+    ]  # fmt: skip
+    assert [one["match"] for one in found] == ["new"] * 3
+
+
+async def test_variants_of_all_rows_of_a_job_keep_status_and_problems(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    path = await exported_job(client, bench, "merge")
+    head, *rows = await lines(client, path, variants="rows", which="all")
+    assert head[-3:] == ["variantOptions", "status", "problems"]
+    found = [dict(zip(head, row, strict=True)) for row in rows]
+    # The second row is part of the first product, and its barcode has a wrong check digit.
+    assert [(one["sku"], one["status"], bool(one["problems"])) for one in found] == [
+        ("H-R-M", "DONE", False), ("H-B-L", "DONE", False), ("H-B-L", "SKIPPED", True),
+        ("T-1", "DONE", False), ("S-1", "ERROR", True),
+    ]  # fmt: skip
+
+
+async def test_variants_of_a_job_are_columns(client: httpx2.AsyncClient, bench: Bench) -> None:
+    path = await exported_job(client, bench, "merge")
+    answer = await client.post(path, params={"variants": "columns", "format": "xlsx"})
+    sheet = load_workbook(io.BytesIO(answer.content)).active
+    assert sheet is not None
+    head, *rows = [[cell.value for cell in row] for row in sheet.iter_rows()]
+    found = [dict(zip(head, row, strict=True)) for row in rows]
+    assert [(one["title"], one["price"]) for one in found] == [("Hemd", 19.9), ("Tasse", 5)]
+    assert found[0]["Variant 1"] == "H-R-M, Farbe: rot, Größe: M, 19.90"
+    assert found[0]["Variant 2"] == "H-B-L, Farbe: blau, Größe: L, 21.90"
+    assert [found[0]["Variant 3"], found[1]["Variant 1"]] == [None, None]
+    names, *_ = await lines(client, path, variants="columns", which="all")
+    assert names[-3:] == ["Variant 10", "status", "problems"]
+
+
+async def test_a_template_says_how_a_job_shows_variants(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    path = await exported_job(client, bench, "check")
+    columns = [*COLUMNS, {"column": "option:farbe", "name": "Farbe"}]
+    order = {"columns": columns, "variants": "rows"}
+    assert (await client.put("/api/export-templates/Rows", json=order)).is_success
+    assert await lines(client, path, template="Rows") == [
+        ["Bezeichnung", "Artikelnummer", "Preis", "Farbe"], ["Hemd", "H-R-M", "19.90", "rot"],
+        ["Hemd", "H-B-L", "21.90", "blau"], ["Tasse", "T-1", "5.00", ""],
+    ]  # fmt: skip
+    head, first, *_ = await lines(client, path, template="Rows", variants="columns")
+    assert head[:5] == ["Bezeichnung", "Artikelnummer", "Preis", "Farbe", "Variant 1"]
+    assert first[4] == "H-R-M, Farbe: rot, Größe: M, 19.90"
+
+
+async def test_variants_are_refused_where_there_are_none(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    path = await exported_job(client, bench, "check")
+    wrong = [
+        {"variants": "rows", "which": "errors"}, {"variants": "sideways"},
+        {"variants": "rows", "format": "shopify"},
+    ]  # fmt: skip
+    for query in wrong:
+        refused(await client.post(path, params=query), 422, "INVALID_PARAMETERS")
+    noop = await client.post("/api/jobs", json={"pipeline": "noop", "config": {"items": 2}})
+    await bench.work()
+    other = f"{noop.headers['location']}/export"
+    refused(await client.post(other, params={"variants": "rows"}), 422, "INVALID_PARAMETERS")

@@ -116,6 +116,10 @@ async def test_problems_of_the_router(client: httpx2.AsyncClient) -> None:
     answer = await client.delete("/api/jobs")
     refused(answer, 405, "METHOD_NOT_ALLOWED")
     assert answer.headers["allow"] in {"GET", "POST", "GET, POST", "POST, GET"}
+    # `fix` is not the name of an item.
+    answer = await client.delete("/api/jobs/01a1e7da-503b-7cff-bd4a-880141d0d095/items/fix")
+    refused(answer, 405, "METHOD_NOT_ALLOWED")
+    assert answer.headers["allow"] == "POST"
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from tests.api.conftest import Caller, refused, shaped
+from tests.api.conftest import Caller, file_of, refused, shaped
 from tests.api.test_products import applied, listed, one
 from tests.fixtures import Bench
 
@@ -205,3 +205,83 @@ async def holds(
         for linked in product.linked:
             other = (linked.other.source, linked.other.source_id)
             assert state[frozenset((name, other))] == linked.state
+
+
+def named(product: dict[str, str], link: dict[str, Any]) -> dict[str, Any]:
+    """A pair as a preview shows it."""
+    other = {"source": link["source"], "sourceId": link["sourceId"]}
+    return {"product": product, "other": other, "by": link["by"]}
+
+
+async def test_links_are_decided_before_the_import(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    await applied(client, bench, ACME, source="acme")
+    looked = await client.post(
+        "/api/jobs/preview", files=file_of(BOLT), data={"config": '{"source": "bolt"}'}
+    )
+    lamp, saw, rope = looked.json()["rows"]
+    assert rope["links"] == []
+    assert lamp["product"] == {"source": "bolt", "sourceId": "B-1"}
+    for row, decision in ((lamp, "accept"), (saw, "refuse")):
+        [link] = row["links"]
+        order = {"decision": decision, "namedPairs": [named(row["product"], link)]}
+        answer = await client.post("/api/product-links", json=order)
+        assert shaped(LinksDecided, answer).decided == 1
+    # Neither is proposed again, by a preview or by the import.
+    looked = await client.post(
+        "/api/jobs/preview", files=file_of(BOLT), data={"config": '{"source": "bolt"}'}
+    )
+    assert [row["links"] for row in looked.json()["rows"]] == [[], [], []]
+    job = await applied(client, bench, BOLT, source="bolt")
+    assert await job_links(client, job) == []
+    for sku, state in (("B-1", "accepted"), ("B-2", "refused")):
+        product = await one(client, sku=sku)
+        assert (product.links, [one.state for one in product.linked]) == ([], [state])
+    assert [one.by for one in (await one(client, sku="B-1")).linked] == ["gtin"]
+
+
+async def test_links_of_a_check_are_decided_before_the_import(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    await applied(client, bench, ACME, source="acme")
+    check = await applied(client, bench, BOLT, source="bolt", intent="check")
+    found = await job_links(client, check)
+    assert pairs_of(found) == [("B-1", "A-1", "gtin"), ("B-2", "A-2", "mpn")]
+    lamp = found[0].product
+    assert (lamp.product_id, lamp.title, lamp.sku) == (None, "Desk lamp", "B-1")
+    assert lamp.price is not None
+    assert lamp.price["amount"] == "9.50"
+    answer = await client.post(f"/api/jobs/{check}/links", json={"decision": "accept"})
+    assert shaped(JobLinksDecided, answer) == JobLinksDecided(decided=2, skipped=0, next=None)
+    assert await job_links(client, check) == []
+    job = await applied(client, bench, BOLT, source="bolt")
+    assert await job_links(client, job) == []
+    assert [one.state for one in (await one(client, sku="B-2")).linked] == ["accepted"]
+    # A job that was undone proposes nothing, although its products are gone.
+    other = await applied(client, bench, BOLT.replace(b"B-", b"C-"), source="coil")
+    assert len(await job_links(client, other)) == 4
+    await client.post(f"/api/jobs/{other}/undo")
+    assert await job_links(client, other) == []
+
+
+async def test_names_that_cannot_be_linked(
+    client: httpx2.AsyncClient, bench: Bench, caller: Caller
+) -> None:
+    await applied(client, bench, ACME, source="acme")
+    known, new = {"source": "acme", "sourceId": "A-1"}, {"source": "bolt", "sourceId": "B-1"}
+    unknown = {"source": "coil", "sourceId": "C-1"}
+
+    def order(product: dict[str, str], other: dict[str, str]) -> dict[str, Any]:
+        pair = {"product": product, "other": other}
+        return {"decision": "accept", "namedPairs": [pair]}
+
+    path = "/api/product-links"
+    refused(await client.post(path, json=order(new, unknown)), 404, "NOT_FOUND")
+    refused(await client.post(path, json=order(known, known)), 422, "INVALID_PARAMETERS")
+    refused(await client.post(path, json={"decision": "accept"}), 422, "INVALID_PARAMETERS")
+    stranger = await caller("other")
+    refused(await stranger.post(path, json=order(new, known)), 404, "NOT_FOUND")
+    viewer = await caller(role="viewer")
+    refused(await viewer.post(path, json=order(new, known)), 403, "INSUFFICIENT_PERMISSIONS")
+    assert shaped(LinksDecided, await client.post(path, json=order(new, known))).decided == 1

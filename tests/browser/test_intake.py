@@ -99,3 +99,22 @@ async def test_what_the_filter_shows_can_be_exported(visit: Visit, house: House)
     await page.get_by_role("button", name="Export").click()
     await expect(page.get_by_role("menuitem", name="CSV", exact=False).first).to_be_visible()
     assert await page.get_by_role("menuitem", name="CSV, filtered").count() == 0
+    assert await page.get_by_role("menuitem", name="As rows, CSV").count() == 0
+
+
+async def test_variants_of_a_job_are_exported_as_rows(visit: Visit, house: House) -> None:
+    file = house.folder / "shirts.csv"
+    file.write_text(
+        "Handle,Title,Option1 Name,Option1 Value,Variant SKU,Variant Price\n"
+        "shirt,Shirt,Color,red,VR-1,9.90\nshirt,,,blue,VR-2,10.90\n"
+    )
+    job_id = house.upload(file)
+    house.wait_for(job_id)
+    page = await visit(f"/jobs/{job_id}")
+    await page.get_by_role("button", name="Export").click()
+    async with page.expect_download() as download:
+        await page.get_by_role("menuitem", name="As rows, CSV").click()
+    lines = (await (await download.value).path()).read_text("utf-8").splitlines()
+    assert [("Color: red" in line, "Color: blue" in line) for line in lines[1:]] == [
+        (True, False), (False, True),
+    ]  # fmt: skip

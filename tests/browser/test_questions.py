@@ -88,7 +88,7 @@ async def links_are_reviewed(page: Page, job_id: str) -> None:
     await expect(proposed).to_be_visible()
     await page.goto(f"/jobs/{job_id}")
     note = page.get_by_role("region", name="Proposed links").first
-    await expect(note).to_contain_text("1 product may be the same as in another source")
+    await expect(note).to_contain_text("1 possible match in other sources")
     await note.get_by_role("button", name="Review links").click()
     review = page.get_by_role("dialog", name="Links to other sources")
     await expect(review.get_by_role("row").nth(1)).to_contain_text("−9.1 %")
@@ -139,3 +139,75 @@ async def test_a_job_without_names_is_mapped_anew(visit: Visit, house: House) ->
     await page.get_by_label("Field that Title fills").select_option("title")
     await page.get_by_role("button", name="Run all rows again").click()
     await expect(page.get_by_role("link", name="Done 2")).to_be_visible()
+
+
+async def test_links_are_decided_in_the_wizard(visit: Visit, house: House, tmp_path: Path) -> None:
+    head = "SKU;Title;EAN;Price\n"
+    known = house.folder / "wl-known.csv"
+    known.write_text(
+        f"{head}WA-1;Lamp;4012345678901;10.00 EUR\nWA-2;Saw;4006381333962;20.00 EUR\n"
+        "WA-3;Axe;9783161484100;30.00 EUR\n"
+    )
+    config = '{"intent": "merge", "source": "wl-known"}'
+    house.wait_for(house.upload(known, config=config))
+    file = tmp_path / "wl-new.csv"
+    file.write_text(
+        f"{head}WB-1;Desk lamp;4012345678901;9.00 EUR\nWB-2;Hand saw;4006381333962;19.00 EUR\n"
+        "WB-3;Hatchet;9783161484100;29.00 EUR\n"
+    )
+    page = await visit("/new")
+    await page.get_by_label("File", exact=True).set_input_files(file)
+    for step in ("Columns", "Dry run"):
+        await page.get_by_role("button", name=step).last.click()
+    await page.get_by_role("radio", name="Links 3").click()
+    accept = page.get_by_role("button", name="Accept the link to wl-known · WA-1")
+    refuse = page.get_by_role("button", name="Refuse the link to wl-known · WA-2")
+    # By keyboard: a decision, the same key again undoes it, and the focus stays.
+    await accept.focus()
+    await page.keyboard.press("Enter")
+    await expect(accept).to_have_attribute("aria-pressed", "true")
+    await page.keyboard.press("Enter")
+    await expect(accept).to_have_attribute("aria-pressed", "false")
+    await page.keyboard.press("Enter")
+    await expect(accept).to_have_text("Accepted")
+    await refuse.focus()
+    await page.keyboard.press("Space")
+    await expect(refuse).to_have_text("Refused")
+    assert await violations(page) == []
+    await page.get_by_role("button", name="Accept 1 link").click()
+    await expect(
+        page.get_by_role("button", name="Accept the link to wl-known · WA-3")
+    ).to_have_attribute("aria-pressed", "true")
+    await page.get_by_role("button", name="Start", exact=False).last.click()
+    await page.get_by_role("radio", name="Create and update", exact=False).check()
+    await page.get_by_role("button", name="Start the import").click()
+    await page.wait_for_url("**/jobs/*")
+    job_id = page.url.rpartition("/")[2].partition("?")[0]
+    house.wait_for(job_id)
+    with house.client() as client:
+        assert client.get(f"/api/jobs/{job_id}/links").json()["items"] == []
+        found = client.get("/api/product-links", params={"source": "wl-known"}).json()["items"]
+    decided = {
+        side["sourceId"]: one["state"] for one in found for side in (one["product"], one["other"])
+    }
+    assert {name: decided[name] for name in ("WB-1", "WB-2", "WB-3")} == {
+        "WB-1": "accepted", "WB-2": "refused", "WB-3": "accepted",
+    }  # fmt: skip
+
+
+async def test_the_currency_is_asked_for_where_the_file_has_none(
+    visit: Visit, tmp_path: Path
+) -> None:
+    file = tmp_path / "bare.csv"
+    file.write_text("SKU;Title;Price\nQC-1;Saw;9.90\nQC-2;Axe;5.00\n")
+    page = await visit("/new")
+    await page.get_by_label("File", exact=True).set_input_files(file)
+    await page.get_by_role("button", name="Columns").last.click()
+    question = page.get_by_role("alert", name="Which currency are the prices in?")
+    await expect(question).to_be_visible()
+    assert await violations(page) == []
+    await question.get_by_role("button", name="CHF").click()
+    await expect(question).to_have_count(0)
+    await expect(page.get_by_label("Currency", exact=True)).to_have_value("CHF")
+    await page.get_by_role("button", name="Dry run").last.click()
+    await expect(page.get_by_role("row").filter(has_text="QC-1")).to_contain_text("CHF")

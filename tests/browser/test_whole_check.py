@@ -32,7 +32,7 @@ async def test_a_whole_file_is_checked_corrected_and_imported(visit: Visit, tmp_
     await expect(page.get_by_text("Another column fills this field, too.")).to_have_count(2)
     await page.get_by_label("Field that Lager fills").select_option("availability.quantity")
     await expect(page.get_by_text("Another column fills this field, too.")).to_have_count(0)
-    currency = page.get_by_label("Currency")
+    currency = page.get_by_label("Currency", exact=True)
     await currency.fill("EUX")
     await currency.blur()
     await expect(page.get_by_text("“EUX” is not a currency code")).to_be_visible()
@@ -42,6 +42,11 @@ async def test_a_whole_file_is_checked_corrected_and_imported(visit: Visit, tmp_
     await page.get_by_role("button", name="Dry run").last.click()
     await page.get_by_role("button", name="Check all 300 rows").click()
     await expect(page.get_by_text("All 300 rows checked. Nothing was written.")).to_be_visible()
+    figures = page.get_by_role("region", name="Columns of the file")
+    price = figures.get_by_role("row").filter(has_text="Betrag X")
+    await expect(price.get_by_role("cell")).to_have_text(
+        ["Betrag X", "Price", "300", "0", "0", "1", "0"]
+    )
     await page.get_by_role("link", name="Review and correct rows").click()
     await page.get_by_role("tab", name="Errors").click()
     await page.get_by_role("gridcell", name="12,3,4", exact=True).dblclick()

@@ -15,6 +15,7 @@ from penstock.catalog.values.currencies import (
     TOKEN,
     _has_words,
 )
+from penstock.catalog.values.prices import read_price
 
 
 def one_by_one(text: str) -> list[str]:
@@ -66,3 +67,21 @@ _BITS = st.sampled_from([*_WORDS, *sorted(CODES), " ", "12", "3,5", ".", "-", "k
 @given(st.lists(_BITS, max_size=5).map("".join))
 def test_as_if_each_were_tried(text: str) -> None:
     assert [match.group() for match in TOKEN.finditer(text)] == one_by_one(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "amount", "currency"),
+    [
+        ("129 lei MDL", "129.00", "MDL"),
+        ("12,50 бел. руб.", "12.50", "BYN"),
+        ("1,250 ريال قطري", "1250.00", "QAR"),
+        ("350 درهم مغربي", "350.00", "MAD"),
+        ("100 Canadian dollars", "100.00", "CAD"),
+        ("1.250 pesos argentinos", "1250.00", "ARS"),
+        ("99 манат", "99.00", "AZN"),
+        ("12,50 ευρω", "12.50", "EUR"),
+    ],
+)
+def test_currencies_of_several_words(text: str, amount: str, currency: str) -> None:
+    price = read_price(text).value
+    assert (price.amount, price.currency) == (amount, currency)

@@ -155,3 +155,27 @@ def test_prices_from_a_quantity_up(headers: str) -> None:
              ("3,10", "4,10", "5,50")]  # fmt: skip
     targets = [column.target for column in propose(names, cells).columns]
     assert targets[1:] == ["price.amount", "price.tiers.10", "price.tiers.50"]
+
+
+def test_the_code_of_a_carton_is_not_that_of_the_product() -> None:
+    gtins = ["14006381333938", "14006381333945", "14006381333952"]
+    for name in ("EAN (Outer)", "UPC (Case)", "EAN (Karton)", "Barcode (caja)", "EAN (короб)"):
+        assert propose([name], [gtins]).columns[0].target is None
+    assert propose(["EAN (13)"], [["4006381333931"] * 3]).columns[0].target == "identifiers.gtin"
+
+
+def test_a_status_of_nothing_but_n_hides_no_products() -> None:
+    assert propose(["status"], [["N", "N", "N"]]).columns[0].target is None
+    assert propose(["status"], [["active", "draft", "active"]]).columns[0].target == "published"
+
+
+def test_the_column_with_values_fills_a_field_of_two_columns() -> None:
+    found = propose(["upc", "ean"], [["", "", ""], ["4006381333931"] * 3]).columns
+    assert [one.target for one in found] == [None, "identifiers.gtin"]
+
+
+def test_further_columns_of_pictures_need_no_known_name() -> None:
+    urls = [[f"https://x.invalid/{n}-{row}.jpg" for row in range(3)] for n in range(3)]
+    names = ["product_media_main_image_url", "shop gallery image url 1", "shop gallery image url 2"]
+    found = [one.target for one in propose(names, urls).columns]
+    assert found == ["images", "images.2", "images.3"]

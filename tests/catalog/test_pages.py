@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.web.job_pages import accuracy, precision, real_pages
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.catalog.pages_set import MadePage, made_pages, same
@@ -19,6 +20,7 @@ from penstock.catalog.pages import decode_page, extract_page
 from penstock.catalog.pages.relaxed_json import parse_all
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+NAMES = Path(__file__).resolve().parents[2] / "benchmarks" / "web" / "product_names.json"
 PRODUCTS = made_pages("products")
 JOBS = made_pages("jobs")
 # Fields that a page must not show where the truth has none: an invented price is worse than none.
@@ -151,6 +153,24 @@ def test_shared_job_pages() -> None:
         assert read.fields["locations"] == truth["locations"]
         assert read.fields["employmentType"] == [truth["employment_type"]]
         assert read.fields.get("datePosted") == truth.get("date_posted")
+
+
+def test_names_of_shared_product_pages() -> None:
+    names = json.loads(NAMES.read_text("utf-8"))
+    for name, truth in shared("product-pages").items():
+        html = gzip.decompress((SHARED / f"product-pages/html/{name}.html.gz").read_bytes())
+        assert extract_page(html, truth["url"]).fields["name"] == names[name]
+
+
+def test_examples_of_job_postings() -> None:
+    pages = real_pages()
+    if not pages:
+        pytest.skip("the shared data is not beside this clone")
+    read = {page.name: extract_page(page.html.encode(), page.url).fields for page in pages}
+    share = accuracy(pages, read)
+    assert share is not None
+    assert share >= 0.85
+    assert precision(pages, read) >= 0.95
 
 
 # JSON as it stands in pages

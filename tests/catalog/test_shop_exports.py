@@ -110,3 +110,40 @@ def test_cells_of_options() -> None:
 )  # fmt: skip
 def test_several_categories(cell: str, paths: list[str]) -> None:
     assert read_categories(cell).value == paths
+
+
+STORE_VIEWS = """sku,store_view_code,attribute_set_code,product_type,categories,name,price,qty
+LAMP,,Default,simple,Default Category/Lamps,Table lamp,49.90,5
+LAMP,de,Default,simple,,Tischlampe,,
+LAMP,fr,Default,simple,,Lampe de table,,
+VASE,,Default,simple,Default Category/Vases,Glass vase,19.90,3
+VASE,de,Default,simple,,Glasvase,,
+"""
+
+
+def test_texts_of_store_views_are_not_the_products(tmp_path: Path) -> None:
+    file = tmp_path / "magento.csv"
+    file.write_text(STORE_VIEWS, "utf-8")
+    found = [(one["title"], one["price"]["amount"]) for one in products_of(file)]
+    assert found == [("Table lamp", "49.90"), ("Glass vase", "19.90")]
+
+
+def test_a_file_of_one_store_view_has_its_products(tmp_path: Path) -> None:
+    file = tmp_path / "magento.csv"
+    rows = [line for line in STORE_VIEWS.splitlines() if ",,Default" not in line]
+    file.write_text("\n".join(line for line in rows if ",fr," not in line) + "\n", "utf-8")
+    assert [one["title"] for one in products_of(file)] == ["Tischlampe", "Glasvase"]
+
+
+def test_parents_of_variations_by_number(tmp_path: Path) -> None:
+    file = tmp_path / "woocommerce.csv"
+    file.write_text(
+        "ID,Type,SKU,Name,Published,Stock,Regular price,Parent,Attribute 1 name,"
+        "Attribute 1 value(s)\n"
+        '44,variable,,Shirt,1,,,,Size,"S, M"\n45,variation,,Shirt - S,1,3,20.00,id:44,Size,S\n'
+        "46,variation,,Shirt - M,1,4,21.00,id:44,Size,M\n47,simple,CAP,Cap,1,9,9.00,,,\n",
+        "utf-8",
+    )
+    shirt, cap = products_of(file)
+    assert [one["options"] for one in shirt["variants"]] == [{"Size": "S"}, {"Size": "M"}]
+    assert (shirt["title"], cap["title"]) == ("Shirt", "Cap")

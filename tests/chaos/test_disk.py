@@ -208,7 +208,7 @@ class TestTablesAndLog(OwnServer):
                 await conn.execute("SELECT pg_switch_wal(), txid_current()")
 
         async def told() -> bool:
-            return any("The server has no space left" in line for line in self.told)
+            return any("There is no space left for" in line for line in self.told)
 
         await until(told, "the supervisor to say what is wrong", timeout=60)
         disk.free()

@@ -46,7 +46,7 @@ async def survive(bench: Bench, crew: Crew, *places: str) -> None:
     for place in places:
         assert await crew.start(f"bulk_{place}").dies(60) == -signal.SIGKILL
     last = crew.start()
-    await until_done(bench)
+    await until_done(bench, timeout=240)
     last.kill()
 
 
@@ -85,7 +85,7 @@ async def test_an_edit_and_its_undo_survive_kills(bench: Bench, crew: Crew) -> N
 @pytest.mark.long
 async def test_large_edits_and_their_undo_survive_kills(bench: Bench, crew: Crew) -> None:
     """Of several chunks in each pass, one edit upon the other."""
-    rows, bad = 11_000, 300
+    rows, bad = 100_000, 3_000
     job_id = await send_file(bench, file_of(rows, bad), intent="merge", source="a", currency="EUR")
     await bench.work(job_id)
     fresh = (rows, rows - bad, 0, rows - bad, 0, 0)

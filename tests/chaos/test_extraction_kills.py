@@ -16,13 +16,13 @@ HEAD = b"sku,title,price\n"
 ALL = HEAD + b"".join(b"A%05d,Thing %d,1.00\n" % (n, n) for n in range(_ROWS))
 
 
-async def until_done(bench: Bench, *jobs: object) -> None:
+async def until_done(bench: Bench, *jobs: object, timeout: float = 60) -> None:
     async def done() -> bool:
         async with bench.runtime.db.acquire() as conn:
             left = "SELECT count(*) FROM jobs WHERE state NOT IN ('done', 'failed', 'cancelled')"
             return not await conn.fetchval(left)
 
-    await until(done, "the jobs to end", timeout=60)
+    await until(done, "the jobs to end", timeout=timeout)
 
 
 @pytest.mark.parametrize("place", ["job_effect_before_commit", "job_effect_after_commit"])

@@ -50,6 +50,8 @@ CREATE INDEX ON history_ranges (job_id, xid);
 CREATE INDEX ON history_items (job_id, row_no, n);
 CREATE INDEX ON history_slices (id, op);
 CREATE INDEX ON history_jobs (job_id, n);
+-- Looked up for every row that is stored.
+CREATE INDEX ON history_jobs (job_id) WHERE shared IS DISTINCT FROM from_shared;
 
 -- Jobs that had the rows of another job, from when on, and until when: then all were copied.
 CREATE VIEW sharing AS

@@ -163,6 +163,11 @@ def test_a_job_is_exported(cli: Cli, tmp_path: Path) -> None:
     assert len(done.splitlines()) == 3
     rare = ("--code", "ROW_TOO_LONG", "--format", "ndjson", "-o", "-")
     assert len(cli("jobs", "export", job, *rare).stdout.splitlines()) == 1
+    price = next(one for one in cli.json("jobs", "columns", job) if one["target"] == "price.amount")
+    assert price["filled"] + price["empty"] > 0
+    assert "CHANGED" in cli("jobs", "columns", job).stdout
+    as_rows = cli("jobs", "export", job, "-o", "-", "--format", "csv", "--variants", "rows").stdout
+    assert as_rows.partition("\n")[0].strip().endswith(",variantOptions")
     assert "need a file" in cli("jobs", "export", job, "-o", "-", "--json", code=2).stderr
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.checker.benches import Tried
@@ -177,3 +180,25 @@ async def test_only_lanes_that_can_exist_are_paused(tried: Tried) -> None:
         for name in ("nonsense", "priority.", "priority.a b", "Standard"):
             with pytest.raises(BadInput, match="no lane"):
                 await lanes.pause(conn, name, tried.who.user_id, "")
+
+
+async def test_work_that_cannot_be_claimed_does_not_hide_what_is_due_next(
+    tried: Tried, principal: MakePrincipal
+) -> None:
+    """A worker without work waits for the next due time, not for its next look."""
+    rich = await principal("rich", plan="enterprise")
+    await tried.send({"rows": 5}, who=rich)
+    async with tried.runtime.db.transaction() as conn:
+        assert await lanes.pause(conn, "priority.rich", rich.user_id, "maintenance")
+    soon = datetime.now(UTC) + timedelta(seconds=0.7)
+    scheduled = await tried.send({"rows": 1}, due_at=soon)
+    settings = tried.runtime.settings.model_copy(update={"poll_ms": 60_000})
+    worker = Worker(replace(tried.runtime, settings=settings), sweeps=False, announces=False)
+    async with asyncio.timeout(20), worker:
+        running = asyncio.create_task(worker.run())
+        while (await tried.job(scheduled))["state"] != "done":
+            await asyncio.sleep(0.05)
+        worker.stop()
+        await running
+    job = await tried.job(scheduled)
+    assert soon <= job["finished_at"] < soon + timedelta(seconds=10)

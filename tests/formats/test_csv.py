@@ -98,6 +98,12 @@ def test_column_names_are_always_unique(cells: list[str]) -> None:
 GERMAN = "Artikel;Größe;Preis\nKühlgerät;groß;12,50 €\nTür;schmal;3,00 €\n"
 POLISH = "nazwa;cena\nŻarówka żółta;12\nŁożysko kulkowe;3\nśruba;1\n"
 JAPANESE = "商品名,価格\n冷蔵庫,1000\nテレビ,200\n"
+RUSSIAN = "Артикул;Наименование;Цена\nМЛ-1;Молоток слесарный;700\nЩТ-2;Щётка жёлтая;99\n"
+UKRAINIAN = "Артикул;Назва;Ціна\nА1;Їжак іграшковий;120\nА2;Ґудзик зелений;5\n"
+GREEK = "Κωδικός;Περιγραφή;Τιμή\nΑ-1;Σφυρί ξύλινο;9\nΑ-2;Πένσα μονωμένη;10\n"
+TURKISH = "Stok Kodu;Ürün Adı;Fiyat\nA1;Çekiç ağır iş;90\nA2;Işıldak küçük;55\n"
+CZECH = "Kód;Název;Cena\nK1;Kladivo těžké;190\nK2;Kleště štípací;240\nK3;Šroubovák křížový;75\n"
+ARABIC = "رمز;اسم المنتج;السعر\nA1;مطرقة ثقيلة;45\nA2;كماشة معزولة;59\n"
 CHINESE = "名称,价格\n冰箱,1000\n电视机,200\n"
 
 
@@ -111,6 +117,13 @@ CHINESE = "名称,价格\n冰箱,1000\n电视机,200\n"
         (POLISH, "cp1250"),
         (JAPANESE, "shift_jis"),
         (CHINESE, "gb18030"),
+        (JAPANESE, "iso2022_jp"),
+        *((RUSSIAN, name) for name in ("mac_cyrillic", "koi8-r", "cp866", "utf-16-le")),
+        *((UKRAINIAN, name) for name in ("koi8-u", "cp1251", "utf-16-be")),
+        *((GREEK, name) for name in ("cp737", "cp1253")),
+        *((TURKISH, name) for name in ("cp857", "cp1254")),
+        *((CZECH, name) for name in ("mac_latin2", "cp852", "cp1250")),
+        *((ARABIC, name) for name in ("iso8859_6", "cp1256")),
     ],
 )
 def test_encodings(file: Path, text: str, encoding: str) -> None:

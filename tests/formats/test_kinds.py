@@ -31,7 +31,7 @@ PAGE_TABLE = [
     ["Art.-Nr.", "Bezeichnung", "Preis"],
     ["00123", "Schraube\nM4 > 10 mm", "1234.5"],
     ["A1", "x", "2"],
-    ["", "y", "3"],
+    ["A1", "y", "3"],
 ]
 
 

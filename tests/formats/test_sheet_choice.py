@@ -27,3 +27,15 @@ def test_a_row_of_names_is_no_table() -> None:
     words = SheetInfo("E-mails", 1, cells=500, widest=1)
     names = SheetInfo("Template", 2, cells=5, widest=5)
     assert chosen(names, words) == "E-mails"
+
+
+def test_instructions_and_lists_of_values_are_no_products() -> None:
+    products = SheetInfo("Template", 3, cells=80, widest=8)
+    for name in ("Valid Values", "Anleitung", "2. Hinweise", "Słowniki", "Mode d'emploi", "说明"):
+        assert chosen(SheetInfo(name, 1, cells=900, widest=4), products) == "Template"
+    # Without a table beside it, such a sheet is all there is.
+    assert chosen(SheetInfo("Info", 1, cells=900, widest=4)) == "Info"
+    assert (
+        chosen(SheetInfo("Info", 1, cells=900, widest=4), SheetInfo("A", 2, cells=8, widest=8))
+        == "Info"
+    )

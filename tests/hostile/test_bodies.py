@@ -7,6 +7,7 @@ import random
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 import pytest
@@ -94,6 +95,14 @@ def chosen(requests: Sequence[Hostile], count: int, seed: int = 1) -> list[Hosti
     return picked
 
 
+# What an org may have some dozens of, and what each is addressed by.
+_FEW = {
+    "/api/connections": "id", "/api/export-templates": "name", "/api/feeds": "id",
+    "/api/notifications": "id", "/api/research/queries": "name", "/api/schedules": "id",
+    "/api/sources": "id", "/api/watchers": "id", "/api/webhooks": "id",
+}  # fmt: skip
+
+
 class Sender:
     """Sends them to things that are there, and makes new ones where one is used up."""
 
@@ -136,12 +145,12 @@ class Sender:
             self._paths.pop(route.name, None)
             await self._cancel(answer)
 
-    async def _clear_webhooks(self) -> None:
+    async def _make_room(self, things: str) -> None:
         """An org has few of them."""
         owner = self._world.clients["owner"]
-        listed = (await owner.get("/api/webhooks", params={"pageSize": 200})).json()["items"]
+        listed = (await owner.get(things)).json()["items"]
         for one in listed if len(listed) > 40 else ():
-            await owner.delete(f"/api/webhooks/{one['id']}")
+            await owner.delete(f"{things}/{quote(one[_FEW[things]], safe='')}")
 
     async def _cancel(self, answer: httpx2.Response) -> None:
         """Jobs that were made of it would be worked on whenever another thing is made."""
@@ -154,8 +163,9 @@ class Sender:
             thing, text = replaced
             return self._world.unknown_path(_with(route, thing, text))
         if route.name not in self._paths:
-            if "/webhooks" in route.path:
-                await self._clear_webhooks()
+            for things in _FEW:
+                if route.path.startswith(things):
+                    await self._make_room(things)
             self._paths[route.name] = await self._world.new_path(route)
         return self._paths[route.name]
 

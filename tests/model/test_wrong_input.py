@@ -25,6 +25,8 @@ class Given(BaseModel):
     on: bool = True
     kind: Literal["a", "b"] = "a"
     many: list[str] = []
+    currency: str = Field("EUR", pattern=r"^[A-Z]{3}$")
+    size: str = Field("1x2", pattern=r"^[0-9]+x[0-9]+$")
     inner: Inner = Inner()
 
 
@@ -42,6 +44,8 @@ class Given(BaseModel):
         ({"inner": 3}, "inner", "must be an object"),
         ({"inner": {"low": 10}}, "inner.low", "must be at most 9"),
         ({"inner": {"low": "many"}}, "inner.low", "must be a whole number"),
+        ({"currency": "Euro"}, "currency", "must be a currency such as EUR"),
+        ({"size": "big"}, "size", "must be text that matches ^[0-9]+x[0-9]+$"),
         ({"nmae": "x"}, "nmae", "there is no such field"),
     ],
 )

@@ -19,7 +19,7 @@ from penstock.app import notifications as targets
 from penstock.app.notifications import TargetOrder
 from penstock.engine import ending
 from penstock.engine.runtime import Runtime
-from penstock.model.errors import BadInput, NotAllowed, PenstockError
+from penstock.model.errors import BadInput, NotAllowed, PenstockError, PermanentError
 from penstock.settings import Settings
 from penstock.store.accounts.accounts import Principal
 from penstock.store.accounts.audit_log import Caller
@@ -294,3 +294,14 @@ async def test_a_refused_mail_does_not_hold_up_other_targets(
         rows = await conn.fetch("SELECT state, error FROM notifications ORDER BY id")
     assert [row["state"] for row in rows] == ["failed", "sent"]
     assert "550 no such user" in rows[0]["error"]
+
+
+async def test_one_org_with_many_targets_does_not_stop_another(
+    bench: Bench, receiver: Receiver, admin: Principal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(targets, "MOST_TARGETS", 2)
+    for _ in range(2):
+        await add(bench.runtime, bench.who, "webhook", receiver.url)
+    with pytest.raises(PermanentError, match="An org has at most 2 notification targets"):
+        await add(bench.runtime, bench.who, "webhook", receiver.url)
+    assert await add(bench.runtime, admin, "webhook", receiver.url)

@@ -158,7 +158,7 @@ class TrialCatalog:
     async def of_rows(self, job_id: UUID, rows: Sequence[int]) -> Mapping[int, Any]:
         return {}
 
-    async def tally(self, job_id: UUID) -> Tally:
+    async def tally(self, job_id: UUID, *, with_changes: bool = False) -> Tally:
         return Tally(self.states, {})
 
     async def missing(self, job_id: UUID, most: int) -> MissingProducts:

@@ -220,6 +220,7 @@ HOT += [
         {"product_links_first", "product_links_second", "products_org_id_source_source_id_key"},
     ),
     ("product_links.products_to_link", {"products_pkey"}),
+    ("product_links.products_named", {"products_org_id_source_source_id_key"}),
     (
         "product_links.proposed_in_rows",
         {"job_items_pkey", "products_org_id_source_source_id_key", "products_pkey"},
@@ -239,6 +240,7 @@ HOT += [
     ("products.last_of_key", {"job_keys_found"}),
     ("products.fullest_of_key", {"job_keys_most_complete"}),
     ("products.row_documents", {"job_items_pkey"}),
+    ("products.tally_changes", {"job_items_pkey"}),
     ("products.tally_states", {"job_items_pkey"}),
     ("products.tally_problems", {"job_items_pkey"}),
     ("products.lock_changed", {"products_pkey"}),

@@ -1,11 +1,11 @@
 import { Download } from "lucide-react";
-import { Fragment, useState } from "react";
-import { download } from "../lib/download";
+import { Fragment } from "react";
 import { bytes } from "../lib/format";
-import { endingOf, SHOP_FORMATS } from "../lib/shop-formats";
+import { SHOP_FORMATS } from "../lib/shop-formats";
 import { Button } from "./button";
 import { ErrorNote } from "./error-note";
 import { Menu, MenuItem, MenuLabel, MenuLine } from "./menu";
+import { useDownload } from "./use-download";
 
 /** What matches a filter, as a file in one of the formats. */
 export function ExportAs({
@@ -23,20 +23,10 @@ export function ExportAs({
   /** Also as the files that shop systems import. */
   shops?: boolean;
 }) {
-  const [got, setGot] = useState<number | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  const fetchAs = async (format: string, also: Record<string, string> = {}) => {
-    setError(null);
-    setGot(0);
+  const { got, error, save } = useDownload(name);
+  const fetchAs = (format: string, also: Record<string, string> = {}) => {
     const given = Object.entries({ ...filter, ...also }).filter(([, value]) => value);
-    try {
-      const query = new URLSearchParams([...given, ["format", format]]);
-      await download(`${path}?${query}`, `${name}.${endingOf(format)}`, setGot);
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setGot(null);
-    }
+    return save(`${path}?${new URLSearchParams([...given, ["format", format]])}`, format);
   };
   return (
     <>

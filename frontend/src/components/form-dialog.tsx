@@ -1,4 +1,5 @@
-import { type FormEvent, type ReactNode, useState } from "react";
+import type { FormEvent, ReactNode } from "react";
+import { useAttempt } from "../lib/attempt";
 import { Button } from "./button";
 import { Dialog } from "./dialog";
 import { ErrorNote } from "./error-note";
@@ -15,19 +16,12 @@ interface Props {
 
 /** A few fields and one thing to do with them. */
 export function FormDialog({ title, description, action, onClose, onSave, children }: Props) {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
+  const { busy, error, attempt } = useAttempt();
   const save = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    setBusy(true);
-    setError(null);
-    try {
+    await attempt(async () => {
       await onSave(new FormData(event.currentTarget));
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setBusy(false);
-    }
+    });
   };
   return (
     <Dialog open onOpenChange={onClose} title={title} description={description}>

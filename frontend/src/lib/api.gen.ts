@@ -634,6 +634,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/jobs/{job_id}/columns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show figures per column
+         * @description Of each column of the file: cells that are filled and empty, values with warnings and errors,
+         *     and rows that change the field. Also while the job runs. Changes are counted for checks, which
+         *     write nothing, and for jobs that run.
+         */
+        get: operations["showColumnFigures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/jobs/{job_id}/undo": {
         parameters: {
             query?: never;
@@ -892,8 +914,8 @@ export interface paths {
         };
         /**
          * List proposed links
-         * @description Pairs of a product that the job wrote and a product of another source that may be the same
-         *     article. Pairs that were decided are left out.
+         * @description Pairs of a product that the job wrote, or of a check would write, and a product of another
+         *     source that may be the same article. Pairs that were decided are left out.
          */
         get: operations["listJobLinks"];
         put?: never;
@@ -925,7 +947,8 @@ export interface paths {
         /**
          * Decide links
          * @description Accept or refuse links between products of two sources, or undo such a decision. Neither
-         *     product changes. A refused pair is not proposed again.
+         *     product changes. A refused pair is not proposed again. With `namedPairs` a link is decided
+         *     before the import creates one of its products.
          */
         post: operations["decideLinks"];
         delete?: never;
@@ -3806,6 +3829,59 @@ export interface components {
              */
             nextProbeAt: string | null;
         };
+        /**
+         * ColumnFigure
+         * @description A column of a file.
+         */
+        ColumnFigure: {
+            /** Column */
+            column: string;
+            /**
+             * Target
+             * @description The field that it fills.
+             */
+            target: string | null;
+            /**
+             * Filled
+             * @description Cells with a text. Null for a job of an old version.
+             */
+            filled: number | null;
+            /** Empty */
+            empty: number | null;
+            /**
+             * Warnings
+             * @description Values that were left empty or corrected, with a warning.
+             */
+            warnings: number;
+            /**
+             * Errors
+             * @description Values that make their row invalid.
+             */
+            errors: number;
+            /**
+             * Changed
+             * @description Rows that change this field of a known product.
+             */
+            changed: number;
+        };
+        /** ColumnFigures */
+        ColumnFigures: {
+            /**
+             * Items
+             * @description Empty until the columns are known.
+             */
+            items: components["schemas"]["ColumnFigure"][];
+            /**
+             * Rows
+             * @description Warnings, errors and changes are those of the first so many rows, as far as they are worked on. While a large job runs, not all of them are counted.
+             */
+            rows: number;
+            /**
+             * Total
+             * @description Rows of the job, as far as they are known.
+             */
+            total: number;
+        };
         /** ColumnRuleShape */
         ColumnRuleShape: {
             /**
@@ -5979,7 +6055,7 @@ export interface components {
         LinkSide: {
             /**
              * Productid
-             * @description Null if the catalog no longer has the product.
+             * @description Null if the catalog does not have the product, or not yet.
              */
             productId: string | null;
             /** Source */
@@ -6168,7 +6244,7 @@ export interface components {
             columns: components["schemas"]["TemplateColumn"][];
             /**
              * Variants
-             * @description Of exports of products: variants in one cell, as rows, or as columns.
+             * @description Variants of products in one cell, as rows, or as columns.
              * @default text
              * @enum {string}
              */
@@ -7120,6 +7196,11 @@ export interface components {
              * @description Columns of the results, in order.
              */
             columns: string[];
+            /**
+             * Columnfigures
+             * @description Of the rows shown, by column.
+             */
+            columnFigures: components["schemas"]["ColumnFigure"][];
             /** Rows */
             rows: components["schemas"]["PreviewRow"][];
             /** Summary */
@@ -7165,11 +7246,18 @@ export interface components {
             }[];
             /**
              * Links
-             * @description Products of other sources that may be the same: productId, source, sourceId, sku, title, `by` gtin or mpn.
+             * @description Products of other sources that may be the same: productId, source, sourceId, sku, title, `by` gtin or mpn. `POST /api/product-links` decides them by name.
              */
             links: {
                 [key: string]: unknown;
             }[];
+            /**
+             * Product
+             * @description The name of the row's product: source, sourceId. Null for a row without one.
+             */
+            product: {
+                [key: string]: string;
+            } | null;
             /**
              * Held
              * @description Why it would be held back: code, message, field, before, after.
@@ -8930,7 +9018,7 @@ export interface components {
             columns: components["schemas"]["TemplateColumn"][];
             /**
              * Variants
-             * @description Of exports of products: variants in one cell, as rows, or as columns.
+             * @description Variants of products in one cell, as rows, or as columns.
              * @default text
              * @enum {string}
              */
@@ -10122,6 +10210,17 @@ export interface operations {
                      *       "columns": [
                      *         "text"
                      *       ],
+                     *       "columnFigures": [
+                     *         {
+                     *           "column": "text",
+                     *           "target": "text",
+                     *           "filled": 3,
+                     *           "empty": 3,
+                     *           "warnings": 3,
+                     *           "errors": 3,
+                     *           "changed": 3
+                     *         }
+                     *       ],
                      *       "rows": [
                      *         {
                      *           "rowNo": 3,
@@ -10141,6 +10240,7 @@ export interface operations {
                      *           "links": [
                      *             {}
                      *           ],
+                     *           "product": {},
                      *           "held": {},
                      *           "duplicateOf": 3,
                      *           "partOf": 3
@@ -16621,6 +16721,127 @@ export interface operations {
             };
         };
     };
+    showColumnFigures: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version of the API to be answered in; without it, 2026-11-01. */
+                "Penstock-Version"?: components["parameters"]["Version"];
+            };
+            path: {
+                /** @description The job's id. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "column": "text",
+                     *           "target": "text",
+                     *           "filled": 3,
+                     *           "empty": 3,
+                     *           "warnings": 3,
+                     *           "errors": 3,
+                     *           "changed": 3
+                     *         }
+                     *       ],
+                     *       "rows": 3,
+                     *       "total": 3
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ColumnFigures"];
+                };
+            };
+            /** @description - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `AUTHENTICATION_FAILED`: No key, or one that is unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
+             */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     undoJob: {
         parameters: {
             query?: {
@@ -19034,6 +19255,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
@@ -19179,6 +19409,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
             408: {
                 headers: {
@@ -19308,6 +19547,15 @@ export interface operations {
              *     - `INSUFFICIENT_PERMISSIONS`: Your role may not do this.
              */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19694,6 +19942,7 @@ export interface operations {
             };
             /**
              * @description - `BODY_INCOMPLETE`: The body ended early.
+             *     - `INVALID_CURSOR`: `after` is no cursor of this list.
              *     - `INVALID_JSON`: No JSON, or JSON that means several things: doubled keys, NaN, NUL.
              *     - `UNSUPPORTED_VERSION`: There is no such `Penstock-Version`.
              */
@@ -19902,6 +20151,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
@@ -19961,13 +20219,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "decision": "accept",
-                 *       "pairs": [
-                 *         {
-                 *           "productId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d",
-                 *           "otherId": "0192f0c1-7d5e-7c3a-9b1f-3f2d5a6b7c8d"
-                 *         }
-                 *       ]
+                 *       "decision": "accept"
                  *     }
                  */
                 "application/json": {
@@ -19977,8 +20229,11 @@ export interface operations {
                      * @enum {string}
                      */
                     decision: "accept" | "refuse" | "undo";
-                    /** Pairs */
-                    pairs: {
+                    /**
+                     * Pairs
+                     * @description By the ids of products.
+                     */
+                    pairs?: {
                         /**
                          * Productid
                          * Format: uuid
@@ -19989,6 +20244,31 @@ export interface operations {
                          * Format: uuid
                          */
                         otherId: string;
+                    }[];
+                    /**
+                     * Namedpairs
+                     * @description By the names of products.
+                     */
+                    namedPairs?: {
+                        /** NamedProduct */
+                        product: {
+                            /** Source */
+                            source: string;
+                            /** Sourceid */
+                            sourceId: string;
+                        };
+                        /** NamedProduct */
+                        other: {
+                            /** Source */
+                            source: string;
+                            /** Sourceid */
+                            sourceId: string;
+                        };
+                        /**
+                         * By
+                         * @description What both share; unset: linked by hand.
+                         */
+                        by?: ("gtin" | "mpn") | null;
                     }[];
                 };
             };
@@ -20194,6 +20474,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
@@ -20291,7 +20580,7 @@ export interface operations {
                     }[];
                     /**
                      * Variants
-                     * @description Of exports of products: variants in one cell, as rows, or as columns.
+                     * @description Variants of products in one cell, as rows, or as columns.
                      * @default text
                      * @enum {string}
                      */
@@ -20355,7 +20644,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            /**
+             * @description - `NOT_FOUND`: There is nothing there, or it is someone else's.
+             *     - `RESOURCE_NOT_FOUND`: What the request names is not there.
+             */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -20500,7 +20792,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `NOT_FOUND`: There is nothing there, or it is someone else's. */
+            /**
+             * @description - `NOT_FOUND`: There is nothing there, or it is someone else's.
+             *     - `RESOURCE_NOT_FOUND`: What the request names is not there.
+             */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -20578,6 +20873,8 @@ export interface operations {
                 q?: string;
                 /** @description The export template that chooses, orders and names the columns of valid rows. */
                 template?: string;
+                /** @description Variants of products in one cell, as rows, or as columns; else as the template says. As rows or columns, a row that is part of another row's product has no line of its own, unless all rows are exported and it has problems. */
+                variants?: ("text" | "rows" | "columns") | null;
             };
             header?: {
                 /** @description The version of the API to be answered in; without it, 2026-11-01. */
@@ -21055,6 +21352,15 @@ export interface operations {
             };
             /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -22420,6 +22726,18 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /**
+             * @description - `FILE_NOT_FOUND`: There is no such file, or it is someone else's.
+             *     - `NOT_FOUND`: There is nothing there, or it is someone else's.
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description - `REQUEST_TIMEOUT`: The headers or the body came too slowly. */
             408: {
                 headers: {
@@ -22447,9 +22765,23 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `UNSUPPORTED_TYPE`: The body or the file is of a type that is not taken here. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /**
-             * @description - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             * @description - `EMPTY_FILE`: The file is empty.
+             *     - `IDEMPOTENCY_MISMATCH`: The key was used for another request.
+             *     - `INVALID_CONFIG`: The pipeline does not take this configuration.
              *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             *     - `MAPPING_NEEDED`: No column names products; `details.candidates` may.
+             *     - `NO_ROWS`: The file has a header and nothing else.
+             *     - `PATH_NOT_ALLOWED`: The path is in no folder that is open to you, or leads through a link.
              *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
@@ -22482,7 +22814,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description - `DB_UNAVAILABLE`: The database does not answer. Try again. */
+            /**
+             * @description - `BLOB_UNAVAILABLE`: Files cannot be stored at the moment.
+             *     - `DB_UNAVAILABLE`: The database does not answer. Try again.
+             *     - `QUEUE_FULL`: No more jobs are taken for now. Wait as long as `Retry-After` says.
+             *     - `SECRET_KEY_MISSING`: This server has no key to seal secrets with: `PENSTOCK_SECRET_KEY`.
+             */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -25183,6 +25520,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /**
              * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
@@ -27622,6 +27968,15 @@ export interface operations {
             };
             /** @description - `INSUFFICIENT_PERMISSIONS`: Your role may not do this. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `RESOURCE_NOT_FOUND`: What the request names is not there. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -13,7 +13,7 @@ it("names a field by its path", () => {
     ["title", "identifiers.sku", "price.amount", "price.unit", "availability.leadTimeDays", "images.2"].map(
       fieldLabel,
     ),
-  ).toEqual(["Title", "SKU", "Price", "Price, unit", "Availability, lead time, days", "Images, 2"]);
+  ).toEqual(["Title", "SKU", "Price", "Price, unit", "Availability, lead time, days", "Images 2"]);
 });
 
 it("shows a GTIN as long as it was printed", () => {

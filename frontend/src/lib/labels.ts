@@ -26,6 +26,8 @@ export function label(name: string): string {
 export function fieldLabel(path: string): string {
   const [first = "", ...rest] = path.split(".");
   if (rest.length === 0) return label(first);
+  // A further column of the same kind.
+  if (/^[0-9]+$/.test(rest.join("."))) return `${label(first)} ${rest.join(".")}`;
   if (first === "identifiers" || path === "metadata.url" || path === "metadata.tags")
     return label(rest.join("."));
   if (path === "price.amount") return "Price";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { differenceText, priceDifference } from "./links";
+import { clearLinks, differenceText, priceDifference } from "./links";
 
 const eur = (amount: string) => ({ amount, currency: "EUR" });
 
@@ -20,4 +20,15 @@ test("the difference is a text with a sign", () => {
   expect(differenceText(eur("10"), eur("9"))).toBe("−10 %");
   expect(differenceText(eur("10"), eur("10.00"))).toBe("same price");
   expect(differenceText(null, eur("10"))).toBe("");
+});
+
+test("links of a product that resembles several of one source are not clear", () => {
+  const link = (product: string, source: string, other: string) => ({
+    product: { source: "bolt", sourceId: product },
+    other: { source, sourceId: other },
+  });
+  const [one, other] = [link("B-1", "acme", "A-1"), link("B-1", "coil", "C-1")];
+  expect(clearLinks([one, other])).toEqual([one, other]);
+  expect(clearLinks([one, other, link("B-1", "acme", "A-2")])).toEqual([other]);
+  expect(clearLinks([one, other, link("B-2", "acme", "A-1")])).toEqual([other]);
 });

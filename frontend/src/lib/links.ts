@@ -4,12 +4,16 @@ import { client, ok, type Schemas } from "./api";
 import { plural } from "./format";
 
 export type LinkSide = Schemas["LinkSide"];
+export interface LinkName {
+  source: string;
+  sourceId: string;
+}
 export type Decision = "accept" | "refuse" | "undo";
 
-export interface Pair {
-  productId: string;
-  otherId: string;
-}
+/** Two products by id, or by name where an import will create one of them. */
+export type Pair =
+  | { productId: string; otherId: string }
+  | { product: LinkName; other: LinkName; by: "gtin" | "mpn" };
 
 const DONE: Record<Decision, string> = { accept: "accepted", refuse: "refused", undo: "undone" };
 // As many as one request takes.
@@ -27,13 +31,29 @@ export function useDecideLinks() {
   return async (decision: Decision, pairs: Pair[]) => {
     let decided = 0;
     for (let start = 0; start < pairs.length; start += AT_ONCE) {
-      const body = { decision, pairs: pairs.slice(start, start + AT_ONCE) };
+      const some = pairs.slice(start, start + AT_ONCE);
+      const body = {
+        decision,
+        pairs: some.flatMap((one) => ("otherId" in one ? [one] : [])),
+        namedPairs: some.flatMap((one) => ("otherId" in one ? [] : [one])),
+      };
       decided += (await ok(client.POST("/api/product-links", { body }))).decided;
     }
     toast.success(`${plural(decided, "link")} ${DONE[decision]}`);
     void queries.invalidateQueries({ queryKey: ["links"] });
     void queries.invalidateQueries({ queryKey: ["products"] });
   };
+}
+
+/** The links whose product resembles one product of the other source only, in both directions. */
+export function clearLinks<T extends { product: LinkName; other: LinkName }>(links: T[]): T[] {
+  const seen = new Map<string, number>();
+  const keys = (one: T) => [
+    JSON.stringify([one.product.source, one.product.sourceId, one.other.source]),
+    JSON.stringify([one.other.source, one.other.sourceId, one.product.source]),
+  ];
+  for (const key of links.flatMap(keys)) seen.set(key, (seen.get(key) ?? 0) + 1);
+  return links.filter((one) => keys(one).every((key) => seen.get(key) === 1));
 }
 
 /** Accept or refuse all links that a job proposes, in as many requests as it takes. */

@@ -13,6 +13,7 @@ from uuid import UUID
 from penstock.app.result_rows import first_result
 from penstock.engine.runtime import Runtime
 from penstock.model.cpu.meter import charge, timed
+from penstock.model.errors import BadInput
 from penstock.model.export import (
     MISSING_COLUMNS,
     REASON,
@@ -27,10 +28,12 @@ from penstock.model.export import (
     report_lines,
 )
 from penstock.model.exports.templates import ExportTemplate
+from penstock.model.exports.variants import VariantShape, VariantTable
 from penstock.model.rows.lines import Runs, line_of, runs_of
 from penstock.model.states import ItemStatus
 from penstock.store.catalog import missing
 from penstock.store.catalog.missing import MissingProduct
+from penstock.store.catalog.ports import row_documents
 from penstock.store.database import Connection, from_json
 from penstock.store.jobs import export as store
 from penstock.store.jobs.export import ExportedRow
@@ -43,6 +46,7 @@ _MEASURED_AT_ONCE = 20_000
 _WIDEST, _WIDEST_WITH_WORDS = 50_000, 5_000
 _threads = ThreadPoolExecutor(4, thread_name_prefix="export")
 OpenConnection = Callable[[], AbstractAsyncContextManager[Connection]]
+_WITH_VARIANTS: tuple[Which, ...] = ("valid", "all")
 PROBLEMS = (ItemStatus.ERROR, ItemStatus.NOT_FOUND)
 
 
@@ -54,6 +58,8 @@ class ExportFilter:
     statuses: Sequence[str] = ()
     code: str | None = None
     q: str = ""
+    # None: as the template says, else as text.
+    variants: VariantShape | None = None
 
     @property
     def has_filter(self) -> bool:
@@ -72,7 +78,7 @@ async def export_pieces(
             yield piece
         return
     writer: RowWriter | None = None
-    columns: Sequence[str] = ()
+    layout = _Layout((), (), frozenset())
     async with opened() as conn:
         first = await first_result(runtime, conn, job.id, job)
     marks, lines = kind.marks or wanted.which == "all", runs_of(from_json(job.context) or {})
@@ -81,16 +87,64 @@ async def export_pieces(
         async for page in pages:
             if writer is None:
                 widest = await _widest(opened, job, wanted)
-                columns = export_columns(runtime, job, wanted, page, widest)
-                names, amounts = columns, amounts_of(runtime, job)
-                if template is not None and wanted.which == "valid":
-                    columns, names = template.sources, template.names
-                    amounts = template.amounts(amounts)
-                writer = kind(names, amounts)
+                layout = _layout(runtime, job, wanted, template, page, widest)
+                writer = kind(layout.names, layout.amounts)
                 yield writer.head()
-            yield await in_export_thread(_page, writer, wanted, columns, page, lines)
+            documents: Mapping[int, str] = {}
+            if layout.table is not None:
+                async with opened() as conn:
+                    documents = await row_documents(conn, job.id, [row.row_no for row in page])
+            yield await in_export_thread(_page, writer, wanted, layout, page, lines, documents)
     if writer is not None:
         yield await in_export_thread(writer.end)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """The columns of the file. ``table``: how variants become rows or columns; None: as text."""
+
+    columns: Sequence[str]
+    names: Sequence[str]
+    amounts: frozenset[str]
+    shape: VariantShape = "text"
+    table: VariantTable | None = None
+
+
+def _layout(
+    runtime: Runtime, job: JobDetails, wanted: ExportFilter, template: ExportTemplate | None,
+    page: Sequence[ExportedRow], widest: int,
+) -> _Layout:  # fmt: skip
+    columns, amounts = export_columns(runtime, job, wanted, page, widest), amounts_of(runtime, job)
+    names, are_chosen = columns, False
+    if template is not None and wanted.which == "valid":
+        columns, names, are_chosen = template.sources, template.names, True
+        amounts = template.amounts(amounts)
+    told: VariantShape = template.variants if template is not None else "text"
+    shape = wanted.variants or told
+    pipeline = runtime.pipelines.get(job.pipeline)
+    table = None if pipeline is None else pipeline.variant_table
+    if table is None or shape == "text" or wanted.which not in _WITH_VARIANTS:
+        return _Layout(columns, names, amounts)
+    own = len(columns) - (len(STATUS_COLUMNS) if wanted.which == "all" else 0)
+    shaped = table.columns(columns[:own], shape, are_chosen=are_chosen)
+    names = [*names, *shaped[own:]] if are_chosen else [*shaped, *columns[own:]]
+    return _Layout(shaped, names, amounts, shape, table)
+
+
+def check_variants(runtime: Runtime, job: JobDetails, wanted: ExportFilter) -> None:
+    """Refuse an export whose rows have no variants to show."""
+    if wanted.variants in (None, "text"):
+        return
+    if wanted.which not in _WITH_VARIANTS:
+        raise BadInput(
+            "INVALID_PARAMETERS",
+            f"Variants as {wanted.variants} are for results; {wanted.which!r} has no variants.",
+        )
+    pipeline = runtime.pipelines.get(job.pipeline)
+    if pipeline is None or pipeline.variant_table is None:
+        raise BadInput(
+            "INVALID_PARAMETERS", f"Results of the pipeline {job.pipeline!r} have no variants."
+        )
 
 
 async def in_export_thread(write: Callable[..., bytes], *args: Any) -> bytes:
@@ -129,10 +183,12 @@ async def _one_ahead(
 
 
 def _page(
-    writer: RowWriter, wanted: ExportFilter, columns: Sequence[str], page: Sequence[ExportedRow],
-    lines: Runs,
+    writer: RowWriter, wanted: ExportFilter, layout: _Layout, page: Sequence[ExportedRow],
+    lines: Runs, documents: Mapping[int, str],
 ) -> bytes:  # fmt: skip
-    return writer.page(export_rows(wanted, columns, page, lines))
+    if layout.table is None:
+        return writer.page(export_rows(wanted, layout.columns, page, lines))
+    return writer.page(_variant_rows(wanted, layout, layout.table, page, documents))
 
 
 async def result_pages(
@@ -238,6 +294,29 @@ def _valid_rows(columns: Sequence[str], page: Iterable[ExportedRow]) -> Iterable
             is_marked = row.error is not None or row.problems not in (None, "[]")
             marks = marks_of(_problems(row)) if is_marked else ()
             yield ExportRow(list(map(result.get, columns)), marks)
+
+
+def _variant_rows(
+    wanted: ExportFilter, layout: _Layout, table: VariantTable, page: Iterable[ExportedRow],
+    documents: Mapping[int, str],
+) -> Iterable[ExportRow]:  # fmt: skip
+    """Results with their variants as rows or columns. The problems of a row stand in its first
+    line. A row that is part of another's product has a line of its own only if it has problems and
+    all rows are exported."""
+    is_all = wanted.which == "all"
+    for row in page:
+        result, problems = _result_of(row), _problems(row)
+        if not is_all and (result is None or (row.status == "ERROR" and not wanted.has_filter)):
+            continue
+        document = from_json(documents.get(row.row_no))
+        lines = table.rows(result or {}, document, layout.columns, layout.shape)
+        if not lines and is_all and problems:
+            lines = [result or {}]
+        marks, reason = marks_of(problems), reason_of(problems) or None
+        for cells in lines:
+            about = (row.status, reason) if is_all else ()
+            yield ExportRow([*map(cells.get, layout.columns), *about], marks)
+            marks, reason = [], None
 
 
 def _original_rows(columns: Sequence[str], page: Iterable[ExportedRow]) -> Iterable[ExportRow]:

@@ -35,7 +35,7 @@ from penstock.store.monitor.notifications import (
     owner_of_address,
 )
 
-_MAX_TARGETS = 100
+MOST_TARGETS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +96,11 @@ async def create(
         raise NotAllowed(
             "INSUFFICIENT_PERMISSIONS", "Only admins may add targets of the installation."
         )
-    if len(await notifications.list_targets(conn, _MAX_TARGETS)) >= _MAX_TARGETS:
-        raise PermanentError("INVALID_STATE", f"There are {_MAX_TARGETS} targets: delete one.")
+    if await notifications.has_targets(conn, org_id, MOST_TARGETS):
+        raise PermanentError(
+            "INVALID_STATE",
+            f"An org has at most {MOST_TARGETS} notification targets. Delete one first.",
+        )
     target_id = new_id()
     sealed = runtime.sealer.seal(order.address.encode(), owner_of_address(target_id))
     await notifications.add_target(

@@ -30,6 +30,7 @@ from penstock.cli.help_texts import unwrap_help
 from penstock.cli.jobs import (
     bulk,
     clone,
+    column_figures,
     dead_letters,
     edits,
     export,
@@ -93,6 +94,7 @@ jobs.app.command("undo")(undo.undo)
 jobs.app.command("enrich")(proposals.enrich)
 jobs.app.command("export")(export.export)
 jobs.app.command("links")(links.job_links)
+jobs.app.command("columns")(column_figures.columns)
 app.add_typer(jobs.app, name="jobs")
 items.app.command("fix")(fix.fix)
 items.app.command("searches")(lookup_items.searches)

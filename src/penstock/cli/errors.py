@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
+
 from pydantic import ValidationError
 
 from penstock.cli.output import OutputIncomplete
@@ -101,6 +103,12 @@ def _of_the_api(error: ApiError | Unreachable) -> tuple[int, str]:
     if isinstance(error, Unreachable):
         return NO_ACCESS, f"{error} Is PENSTOCK_URL right, and the server up?"
     code = _BY_STATUS.get(error.status, USAGE if error.status < 500 else FAILURE)
+    if error.status == HTTPStatus.UNAUTHORIZED:
+        # The server's own words are for those who write HTTP requests.
+        return code, (
+            "The server does not accept the key. Set PENSTOCK_KEY to a valid API key, or"
+            f" PENSTOCK_KEY_FILE to a file that holds one. [{error.code}]"
+        )
     return code, f"{error.message} [{error.code}]"
 
 

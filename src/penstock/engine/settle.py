@@ -165,7 +165,7 @@ async def _write(
     ids = set(lease_ids(claimed))
     timer = Timer()
     # Decide before the transaction, so that it holds its locks only for writing.
-    writing = await _Writing(runtime, claimed, ids).decide(worked)
+    writing = await _Writing(runtime, claimed, ids).decide(worked, last)
     async with runtime.db.transaction() as conn:
         held = await (slices.take if last else slices.hold)(conn, list(ids))
         if not held:
@@ -173,7 +173,7 @@ async def _write(
             return Settled(False)
         if held != ids:
             # Items of a lost lease change neither counters nor virtual time.
-            writing = await _Writing(runtime, claimed, held).decide(worked)
+            writing = await _Writing(runtime, claimed, held).decide(worked, last)
         await writing.items(conn)
         # After the items, since effects may read their checkpoints.
         await writing.effects(conn, worker, LockOrder.ITEMS, LockOrder.RECORDS)
@@ -226,7 +226,7 @@ class _Writing:
         self._effects: dict[EffectWriter, dict[UUID, list[Asked]]] = {}
         self._paces: dict[str, SetPace] = {}
 
-    async def decide(self, worked: Worked) -> _Writing:
+    async def decide(self, worked: Worked, last: bool) -> _Writing:
         """Decide every item's transition, yielding to the event loop now and then."""
         rows, held = self._claim.items, self._held
         crashed = {index for piece in worked.crashed for index in piece}
@@ -243,6 +243,8 @@ class _Writing:
                 self._release(row)
             else:
                 self._transition(row, outcome)
+        if last:
+            self._free_groups()
         # The time per item includes the claim, but not this settle.
         self._learn((time.monotonic() - self._claim.claimed_at) * 1000)
         return self
@@ -356,17 +358,28 @@ class _Writing:
                 if self._position in move.stages:
                     move.stages[self._position].item_ms = elapsed_ms / self.measured
 
+    def _free_groups(self) -> None:
+        """The stage is ready when the group is free again: a claim that found the group held made
+        the stage wait for longer."""
+        for lease in self._claim.leases:
+            if lease.id in self._held and lease.group and lease.job_id in self.moves:
+                pace = self._pace_of(lease.group)
+                self.moves[lease.job_id].stage(self._position).wait(pace.left_ms(time.monotonic()))
+
+    def _pace_of(self, group: str) -> SetPace:
+        return self._paces.get(group) or SetPace(self._claim.work.pace_ms)
+
     async def paces(self, conn: Connection) -> None:
         """Make the groups of a paced stage wait before their next item."""
         work, held = self._claim.work, self._held
         groups = {lease.group for lease in self._claim.leases if lease.id in held and lease.group}
         if not work.pace_ms or not groups:
             return
-        now, org_id = time.monotonic(), self._claim.turn.org_id
-        usual = SetPace(work.pace_ms)
-        paces = {group: self._paces.get(group, usual) for group in groups}
+        org_id = self._claim.turn.org_id
+        paces = {group: self._pace_of(group) for group in groups}
         for group, pace in paces.items():
             self._runtime.figures.paced((org_id, work.pipeline, work.stage, group), pace.pace_ms)
+        now = time.monotonic()
         left = {group: pace.left_ms(now) for group, pace in paces.items()}
         await claims.pace_groups(conn, org_id, work, left)
 

@@ -6,7 +6,6 @@ The set is open. An effect is a class derived from `Effect` and a writer for it:
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -318,6 +317,6 @@ class SetPace(Effect):
     pace_ms: int
     since: float | None = None
 
-    def left_ms(self, now: float) -> int:
+    def left_ms(self, now: float) -> float:
         passed = 0.0 if self.since is None else max(0.0, now - self.since) * 1000
-        return max(0, math.ceil(self.pace_ms - passed))
+        return max(0.0, self.pace_ms - passed)

@@ -14,9 +14,10 @@ from pydantic.alias_generators import to_camel
 
 from penstock.model.effects import Effect, EffectWriter, JobEffectWriter
 from penstock.model.errors import BadInput, ItemError, PenstockError, PermanentError, Waiting
+from penstock.model.exports.variants import VariantTable
 from penstock.model.outcomes import Fail, Outcome, Retry, with_json_documents
 from penstock.model.policy import RetryPolicy
-from penstock.model.ports import Context
+from penstock.model.ports import Context, Tally
 from penstock.model.ranges import RangeWork
 from penstock.model.states import ItemStatus
 
@@ -216,6 +217,9 @@ class Pipeline:
     # Stages that wait for answers of other servers most of the time: their slices take a quarter of
     # a slot, and the jobs of one claim run at the same time.
     waiting_stages: ClassVar[frozenset[str]] = frozenset()
+    # Of these, stages whose items call different servers: each item runs in a batch of its own and
+    # is settled when it ends, so that a slow server does not delay the answers of others.
+    settles_each: ClassVar[frozenset[str]] = frozenset()
     # Jobs count towards the quota of this name, and begin at its pace.
     meter: ClassVar[str | None] = None
     # Items before the one with this key are steps on the way to the results: lists and exports of
@@ -251,6 +255,8 @@ class Pipeline:
 
     # Columns of results that contain amounts of money, as decimal text.
     amount_columns: ClassVar[frozenset[str]] = frozenset()
+    # How exports show the variants of results; None: results have no variants.
+    variant_table: ClassVar[VariantTable | None] = None
 
     def columns_of(self, context: Mapping[str, Any]) -> Sequence[str] | None:
         """Columns of grid and export for a job's context; None: the columns of the file."""
@@ -322,6 +328,13 @@ class Pipeline:
     async def last_effects(self, job: Job, ctx: Context) -> Sequence[Effect]:
         """Effects of the whole job, applied once all items are terminal, before the summary."""
         return ()
+
+    def column_figures(
+        self, context: Mapping[str, Any], tally: Tally
+    ) -> Sequence[Mapping[str, Any]] | None:
+        """Of each column of the file, how many cells are filled, unreadable, and so on, as far as
+        the rows were tallied; None: the pipeline has no such columns, or does not know them yet."""
+        return None
 
     async def summarize(self, job: Job, ctx: Context) -> Mapping[str, Any]:
         """The job's summary, computed once all items are terminal."""

@@ -13,7 +13,7 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -156,6 +156,8 @@ class Tally:
     problems: Mapping[str, Sequence[Mapping[str, Any]]]
     # Rows with proposed links to products of other sources.
     linked: int = 0
+    # Rows by the fields in which they differ from their product; only where it was asked for.
+    changes: Mapping[tuple[str, ...], int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +229,8 @@ class JobRows(Protocol):
     async def documents(self, job_id: UUID, rows: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
         """The checkpoints of rows of the job."""
 
-    async def tally(self, job_id: UUID) -> Tally:
-        """Counts over all rows of the job, for its summary."""
+    async def tally(self, job_id: UUID, *, with_changes: bool = False) -> Tally:
+        """Counts over all rows of the job, for its summary. Changed fields take long to count."""
 
     async def group_counters(self, job_id: UUID, most: int) -> Mapping[str, Mapping[str, int]]:
         """Counters (`CountInGroup`) of the first groups by name, with ``most`` values in all."""

@@ -56,7 +56,7 @@ export function itemColumns(
   const status: GridColumn<Item> = {
     id: "#status",
     title: "Status",
-    width: widths["#status"] ?? 116,
+    width: widths["#status"] ?? 148,
     render: (item) => <ItemPill status={item.status} shown={item.shown} />,
   };
   const why: GridColumn<Item> = {

@@ -24,6 +24,7 @@ import { ErrorNote } from "../../components/error-note";
 import { Menu, MenuItem, MenuLine } from "../../components/menu";
 import { toast } from "../../components/toast";
 import { client, type FullJob, ok } from "../../lib/api";
+import { useAttempt } from "../../lib/attempt";
 import { count, plural } from "../../lib/format";
 import { isEnrichment } from "../../lib/lookup";
 import { useCanWrite } from "../../lib/session";
@@ -41,8 +42,7 @@ export function Controls({ job }: { job: FullJob }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const canWrite = useCanWrite();
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
+  const { busy, error, attempt } = useAttempt();
   const [asking, setAsking] = useState<Asking>(null);
   const [processing, setProcessing] = useState(false);
   const watching = useQuery({
@@ -55,17 +55,6 @@ export function Controls({ job }: { job: FullJob }) {
 
   const path = { params: { path: { job_id: job.id } } };
   const refresh = (fresh: FullJob) => queries.setQueryData(["job", job.id], fresh);
-  const attempt = async (act: () => Promise<void>) => {
-    setBusy(true);
-    setError(null);
-    try {
-      await act();
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setBusy(false);
-    }
-  };
   const pause = () =>
     attempt(async () => {
       refresh(await ok(client.POST("/api/jobs/{job_id}/pause", path)));

@@ -1,14 +1,12 @@
 import { useSearch } from "@tanstack/react-router";
 import { Download } from "lucide-react";
-import { useState } from "react";
 import { Button } from "../../components/button";
 import { ErrorNote } from "../../components/error-note";
 import { Menu, MenuItem, MenuLabel, MenuLine } from "../../components/menu";
-import { toast } from "../../components/toast";
+import { useDownload } from "../../components/use-download";
 import type { FullJob } from "../../lib/api";
-import { download } from "../../lib/download";
 import { bytes } from "../../lib/format";
-import { endingOf, SHOP_FORMATS } from "../../lib/shop-formats";
+import { SHOP_FORMATS, VARIANT_SHAPES } from "../../lib/shop-formats";
 import { useTemplates } from "../../lib/templates";
 import { filterOf } from "./filter-of";
 import { missingOf } from "./missing";
@@ -24,24 +22,12 @@ const FORMATS = [
 export function ExportMenu({ job }: { job: FullJob }) {
   const search = useSearch({ from: "/inside/jobs/$jobId" });
   const templates = useTemplates();
-  const [got, setGot] = useState<number | null>(null);
-  const [error, setError] = useState<unknown>(null);
+  const { got, error, save } = useDownload(job.name);
   const failed = job.counters.error + job.counters.notFound;
   const missing = missingOf(job)?.count ?? 0;
   const filtered = filterOf(search);
-  const fetchAs = async (format: string, which: string, only = "") => {
-    setError(null);
-    setGot(0);
-    try {
-      const path = `/api/jobs/${job.id}/export?format=${format}&which=${which}&${only}`;
-      await download(path, `${job.name}.${endingOf(format)}`, setGot);
-      toast.success("Saved to your downloads");
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setGot(null);
-    }
-  };
+  const fetchAs = (format: string, which: string, only = "") =>
+    save(`/api/jobs/${job.id}/export?format=${format}&which=${which}&${only}`, format);
   return (
     <>
       <Menu
@@ -83,6 +69,23 @@ export function ExportMenu({ job }: { job: FullJob }) {
                 {label}
               </MenuItem>
             ))}
+          </>
+        )}
+        {job.columns?.includes("variants") && (
+          <>
+            <MenuLine />
+            <MenuLabel>Variants in rows or columns of their own</MenuLabel>
+            {VARIANT_SHAPES.flatMap((one) =>
+              FORMATS.slice(0, 2).map(([format, label]) => (
+                <MenuItem
+                  key={`${one.short} ${format}`}
+                  onSelect={() => void fetchAs(format, "valid", `variants=${one.given.variants}`)}
+                  hint={`.${format}`}
+                >
+                  {one.short}, {label}
+                </MenuItem>
+              )),
+            )}
           </>
         )}
         <MenuLine />

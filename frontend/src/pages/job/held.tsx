@@ -51,7 +51,7 @@ function WouldBeHeld({ job }: { job: FullJob }) {
       <CirclePause className="size-4 shrink-0 text-paused" aria-hidden />
       <span className="min-w-0 flex-1 basis-60">
         <strong>{plural(many, "row", "rows")} would be held back</strong>: the price or GTIN of a known
-        product changes too much. You can accept them after the import.
+        product changes too much. You can accept {many === 1 ? "it" : "them"} after the import.
       </span>
       <Button size="sm" onClick={() => setReviewing(true)}>
         Review
@@ -87,7 +87,8 @@ export function HeldNote({ job }: { job: FullJob }) {
       <CirclePause className="size-4 shrink-0 text-paused" aria-hidden />
       <span className="min-w-0 flex-1 basis-60">
         <strong>{plural(many, "row is", "rows are")} held back</strong>: the price or GTIN of a known product
-        changes too much. They are not written until you accept them.
+        changes too much. {many === 1 ? "It is" : "They are"} not written until you accept{" "}
+        {many === 1 ? "it" : "them"}.
       </span>
       {codes.map((code) => (
         <Link

@@ -110,10 +110,12 @@ function Shown({ job }: { job: FullJob }) {
       <TourNote place="job" />
       <Counters job={job} />
       <Phases job={job} />
-      <HeldNote job={job} />
-      <LinksNote job={job} />
-      <AmbiguousNote job={job} />
-      {tab !== "proposals" && <ProposalsNote job={job} />}
+      <div className="space-y-2 empty:hidden">
+        <HeldNote job={job} />
+        <LinksNote job={job} />
+        <AmbiguousNote job={job} />
+        {tab !== "proposals" && <ProposalsNote job={job} />}
+      </div>
       <Tabs
         value={tab}
         onChange={go}

@@ -36,10 +36,10 @@ export function LinksNote({ job }: { job: FullJob }) {
       <Link2 className="size-4 shrink-0 text-accent" aria-hidden />
       <span className="min-w-0 flex-1 basis-60">
         <strong>
-          {plural(rows.length, "product", "products")}
-          {more && " or more"} may be the same as in another source
+          {plural(rows.length, "possible match", "possible matches")}
+          {more && " or more"} in other sources
         </strong>
-        : they share a GTIN, or brand and MPN. Accepted links show prices side by side.
+        : products that share a GTIN, or brand and MPN. Accepted links show prices side by side.
       </span>
       <Button size="sm" onClick={() => setReviewing(true)}>
         Review links

@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { Button } from "../../components/button";
+import { ChooseCell, chooseAllColumn, useChosen } from "../../components/chosen";
 import { Dialog } from "../../components/dialog";
 import { ErrorNote } from "../../components/error-note";
-import { Checkbox } from "../../components/field";
 import { RowsSkeleton } from "../../components/skeleton";
 import { Table } from "../../components/table";
 import { client, type FullJob, ok, type Schemas } from "../../lib/api";
+import { useAttempt } from "../../lib/attempt";
 import { count, plural } from "../../lib/format";
 import { lineOf } from "../../lib/lines";
 
@@ -21,32 +21,19 @@ interface Props {
 
 /** Rows that were held back, the largest change first, to accept one by one. */
 export function ReviewHeld({ job, canAccept, onAccept, onClose }: Props) {
-  const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
+  const chosen = useChosen<number>();
+  const { busy, error, attempt } = useAttempt();
   const held = useQuery({
     queryKey: ["job", job.id, "held", job.updatedAt],
     queryFn: ({ signal }) =>
       ok(client.GET("/api/jobs/{job_id}/held", { params: { path: { job_id: job.id } }, signal })),
   });
   const rows = held.data?.items ?? [];
-  const choose = (row: number, on: boolean) => {
-    const next = new Set(chosen);
-    if (on) next.add(row);
-    else next.delete(row);
-    setChosen(next);
-  };
   const accept = async () => {
-    setBusy(true);
-    setError(null);
-    try {
-      await onAccept([...chosen]);
+    await attempt(async () => {
+      await onAccept([...chosen.chosen]);
       onClose();
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setBusy(false);
-    }
+    });
   };
   return (
     <Dialog
@@ -59,8 +46,13 @@ export function ReviewHeld({ job, canAccept, onAccept, onClose }: Props) {
         <>
           <Button onClick={onClose}>{canAccept ? "Cancel" : "Close"}</Button>
           {canAccept && (
-            <Button look="primary" busy={busy} disabled={chosen.size === 0} onClick={() => void accept()}>
-              Accept {plural(chosen.size, "row")}
+            <Button
+              look="primary"
+              busy={busy}
+              disabled={chosen.chosen.size === 0}
+              onClick={() => void accept()}
+            >
+              Accept {plural(chosen.chosen.size, "row")}
             </Button>
           )}
         </>
@@ -73,22 +65,11 @@ export function ReviewHeld({ job, canAccept, onAccept, onClose }: Props) {
         <Table
           label="Rows held back"
           head={[
-            ...(canAccept
-              ? [
-                  {
-                    label: (
-                      <Checkbox
-                        aria-label="Choose all shown"
-                        checked={chosen.size === rows.length}
-                        onChange={(event) =>
-                          setChosen(new Set(event.target.checked ? rows.map((one) => one.rowNo) : []))
-                        }
-                      />
-                    ),
-                    className: "w-8",
-                  },
-                ]
-              : []),
+            ...chooseAllColumn(
+              chosen,
+              rows.map((one) => one.rowNo),
+              canAccept,
+            ),
             { label: "Product" },
             { label: "Before", className: "text-right" },
             { label: "Now", className: "text-right" },
@@ -97,15 +78,7 @@ export function ReviewHeld({ job, canAccept, onAccept, onClose }: Props) {
         >
           {rows.map((one) => (
             <tr key={one.rowNo}>
-              {canAccept && (
-                <td>
-                  <Checkbox
-                    aria-label={`Choose row ${one.rowNo}`}
-                    checked={chosen.has(one.rowNo)}
-                    onChange={(event) => choose(one.rowNo, event.target.checked)}
-                  />
-                </td>
-              )}
+              {canAccept && <ChooseCell of={chosen} rowKey={one.rowNo} label={`Choose row ${one.rowNo}`} />}
               <td className="max-w-60">
                 <span className="block truncate font-medium">{one.title ?? `Row ${one.rowNo}`}</span>
                 <span className="block truncate text-xs text-ink-3">

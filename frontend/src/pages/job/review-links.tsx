@@ -1,13 +1,22 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { Button } from "../../components/button";
+import { ChooseCell, chooseAllColumn, useChosen } from "../../components/chosen";
 import { Confirm, Dialog } from "../../components/dialog";
 import { ErrorNote } from "../../components/error-note";
-import { Checkbox } from "../../components/field";
 import { Table } from "../../components/table";
 import type { FullJob, Schemas } from "../../lib/api";
+import { useAttempt } from "../../lib/attempt";
 import { plural } from "../../lib/format";
-import { differenceText, type LinkSide, REASONS, useDecideAll, useDecideLinks } from "../../lib/links";
+import {
+  differenceText,
+  type LinkName,
+  type LinkSide,
+  type Pair,
+  REASONS,
+  useDecideAll,
+  useDecideLinks,
+} from "../../lib/links";
 import { priceForUnit } from "../products/price";
 
 type Row = Schemas["JobLink"];
@@ -28,29 +37,16 @@ interface Props {
 
 /** Proposed links of a job, to accept or refuse: some of them, or all. */
 export function ReviewLinks({ job, rows, query, canDecide, onClose }: Props) {
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
+  const chosen = useChosen<string>();
+  const { busy, error, attempt } = useAttempt();
   const [all, setAll] = useState<"accept" | "refuse" | null>(null);
   const decide = useDecideLinks();
   const decideAll = useDecideAll(job.id);
-  const choose = (id: string, on: boolean) => {
-    const next = new Set(chosen);
-    if (on) next.add(id);
-    else next.delete(id);
-    setChosen(next);
-  };
   const run = async (decision: "accept" | "refuse") => {
-    setBusy(true);
-    setError(null);
-    try {
-      await decide(decision, rows.filter((one) => chosen.has(one.id)).flatMap(pairOf));
-      setChosen(new Set());
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setBusy(false);
-    }
+    await attempt(async () => {
+      await decide(decision, rows.filter((one) => chosen.chosen.has(one.id)).map(pairOf));
+      chosen.setAll([]);
+    });
   };
   return (
     <Dialog
@@ -61,13 +57,13 @@ export function ReviewLinks({ job, rows, query, canDecide, onClose }: Props) {
       wide
       footer={
         canDecide && rows.length > 0 ? (
-          chosen.size > 0 ? (
+          chosen.chosen.size > 0 ? (
             <>
               <Button busy={busy} onClick={() => void run("refuse")}>
-                Refuse {plural(chosen.size, "link")}
+                Refuse {plural(chosen.chosen.size, "link")}
               </Button>
               <Button look="primary" busy={busy} onClick={() => void run("accept")}>
-                Accept {plural(chosen.size, "link")}
+                Accept {plural(chosen.chosen.size, "link")}
               </Button>
             </>
           ) : (
@@ -88,9 +84,7 @@ export function ReviewLinks({ job, rows, query, canDecide, onClose }: Props) {
       {rows.length === 0 && !query.hasNextPage && (
         <p className="py-4 text-sm text-ink-2">All links of this job are decided.</p>
       )}
-      {rows.length > 0 && (
-        <Rows rows={rows} chosen={chosen} choose={choose} setChosen={setChosen} canDecide={canDecide} />
-      )}
+      {rows.length > 0 && <Rows rows={rows} chosen={chosen} canDecide={canDecide} />}
       {query.hasNextPage && (
         <Button className="mt-3" busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
           Show more
@@ -119,36 +113,21 @@ export function ReviewLinks({ job, rows, query, canDecide, onClose }: Props) {
 function Rows({
   rows,
   chosen,
-  choose,
-  setChosen,
   canDecide,
 }: {
   rows: Row[];
-  chosen: ReadonlySet<string>;
-  choose: (id: string, on: boolean) => void;
-  setChosen: (chosen: Set<string>) => void;
+  chosen: ReturnType<typeof useChosen<string>>;
   canDecide: boolean;
 }) {
   return (
     <Table
       label="Proposed links"
       head={[
-        ...(canDecide
-          ? [
-              {
-                label: (
-                  <Checkbox
-                    aria-label="Choose all shown"
-                    checked={chosen.size === rows.length}
-                    onChange={(event) =>
-                      setChosen(new Set(event.target.checked ? rows.map((one) => one.id) : []))
-                    }
-                  />
-                ),
-                className: "w-8",
-              },
-            ]
-          : []),
+        ...chooseAllColumn(
+          chosen,
+          rows.map((one) => one.id),
+          canDecide,
+        ),
         { label: "Product of this job" },
         { label: "Other source" },
         { label: "Reason", className: "max-sm:hidden" },
@@ -158,13 +137,11 @@ function Rows({
       {rows.map((one) => (
         <tr key={one.id} className="align-top">
           {canDecide && (
-            <td>
-              <Checkbox
-                aria-label={`Choose ${one.product.title ?? one.product.sourceId} and ${one.other.title ?? one.other.sourceId}`}
-                checked={chosen.has(one.id)}
-                onChange={(event) => choose(one.id, event.target.checked)}
-              />
-            </td>
+            <ChooseCell
+              of={chosen}
+              rowKey={one.id}
+              label={`Choose ${one.product.title ?? one.product.sourceId} and ${one.other.title ?? one.other.sourceId}`}
+            />
           )}
           <td className="max-w-52">
             <Side side={one.product} />
@@ -206,7 +183,13 @@ function Side({ side }: { side: LinkSide }) {
   );
 }
 
-function pairOf(row: Row): { productId: string; otherId: string }[] {
+function pairOf(row: Row): Pair {
   const [productId, otherId] = [row.product.productId, row.other.productId];
-  return productId && otherId ? [{ productId, otherId }] : [];
+  return productId && otherId
+    ? { productId, otherId }
+    : { product: nameOf(row.product), other: nameOf(row.other), by: row.by };
+}
+
+function nameOf({ source, sourceId }: LinkSide): LinkName {
+  return { source, sourceId };
 }

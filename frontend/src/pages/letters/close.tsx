@@ -6,6 +6,7 @@ import { ErrorNote } from "../../components/error-note";
 import { Field, Input } from "../../components/field";
 import { toast } from "../../components/toast";
 import { client, ok } from "../../lib/api";
+import { useAttempt } from "../../lib/attempt";
 import { plural } from "../../lib/format";
 
 export type Closing = { how: "reprocess" | "discard"; letter?: string; signature?: string };
@@ -20,8 +21,7 @@ interface Props {
 export function Close({ closing, onClose, onDone }: Props) {
   const { how, letter, signature } = closing;
   const [reason, setReason] = useState("");
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
+  const { busy, error, attempt } = useAttempt();
   const counted = useQuery({
     queryKey: ["letters", "count", signature],
     queryFn: ({ signal }) =>
@@ -36,18 +36,12 @@ export function Close({ closing, onClose, onDone }: Props) {
   });
   const many = letter ? 1 : counted.data?.count;
   const run = async () => {
-    setBusy(true);
-    setError(null);
-    try {
+    await attempt(async () => {
       const done = letter ? await one(how, letter, reason) : await all(how, signature ?? "", reason);
       toast.success(`${plural(done, "letter")} ${how === "discard" ? "discarded" : "run again"}`);
       onDone();
       onClose();
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setBusy(false);
-    }
+    });
   };
   const discard = how === "discard";
   const which = many === undefined ? "these" : plural(many, "dead letter");

@@ -27,6 +27,8 @@ export interface Draft {
   priority: "high" | "medium" | "low";
   /** The job that checked the whole file, and the choices it was started with. */
   checked?: { jobId: string; config: string };
+  /** Links between sources that were decided here, by `linkKey`. */
+  links?: Record<string, "accept" | "refuse">;
 }
 
 const EMPTY: Draft = { mapping: {}, intent: "check", priority: "medium" };
@@ -57,7 +59,15 @@ export function useDraft(file: string | undefined): [Draft, (change: Partial<Dra
 
 /** The job's config: what was said, and nothing that was not. */
 export function configOf(draft: Draft): Record<string, unknown> {
-  const { mapping, name: _name, priority: _priority, checked: _checked, intent, ...rest } = draft;
+  const {
+    mapping,
+    name: _name,
+    priority: _priority,
+    checked: _checked,
+    links: _links,
+    intent,
+    ...rest
+  } = draft;
   const config: Record<string, unknown> = Object.fromEntries(
     Object.entries(rest).filter(([, value]) => value !== undefined && value !== ""),
   );

@@ -22,7 +22,9 @@ import { cellText, count } from "../../lib/format";
 import { label } from "../../lib/labels";
 import type { Tone } from "../../lib/states";
 import { Changes } from "../job/changes";
-import { Links } from "../job/links";
+import { ColumnFigures } from "./column-figures";
+import { AllLinks, linksOf, RowLinks, useWizardLinks } from "./decide-links";
+import type { Draft } from "./draft";
 
 type Row = Preview["rows"][number];
 type Show = "all" | "errors" | "warnings" | "duplicates" | "changes" | "held" | "linked";
@@ -51,8 +53,19 @@ const MATCHES: Record<string, [Tone, string, LucideIcon]> = {
 };
 
 /** The first rows as they would come out: bad cells with the reason, duplicates, and the difference to the catalog. */
-export function DryRun({ preview, isWholeChecked }: { preview: Preview; isWholeChecked: boolean }) {
+export function DryRun({
+  preview,
+  isWholeChecked,
+  draft,
+  change,
+}: {
+  preview: Preview;
+  isWholeChecked: boolean;
+  draft: Draft;
+  change: (part: Partial<Draft>) => void;
+}) {
   const [show, setShow] = useState<Show>("all");
+  const links = useWizardLinks(draft, change);
   const summary = preview.summary as Record<string, number>;
   const rows = useMemo(() => {
     const found = preview.rows.filter((row) => fits(row, show));
@@ -90,6 +103,16 @@ export function DryRun({ preview, isWholeChecked }: { preview: Preview; isWholeC
           ))}
         </dl>
       )}
+      {!isWholeChecked && (
+        <ColumnFigures
+          figures={preview.columnFigures}
+          note={
+            preview.rowsEstimated > preview.rows.length
+              ? `of the first ${count(preview.rows.length)} rows`
+              : ""
+          }
+        />
+      )}
       <Choice
         label="Rows to show"
         value={show}
@@ -104,6 +127,7 @@ export function DryRun({ preview, isWholeChecked }: { preview: Preview; isWholeC
           ...(summary.linked ? [{ value: "linked" as const, label: `Links ${summary.linked}` }] : []),
         ]}
       />
+      {show === "linked" && <AllLinks all={rows.flatMap(linksOf)} links={links} />}
       {rows.length === 0 ? (
         <div className="rounded-lg border bg-surface">
           <EmptyState
@@ -140,6 +164,7 @@ export function DryRun({ preview, isWholeChecked }: { preview: Preview; isWholeC
                   columns={preview.columns}
                   hasLines={hasLines}
                   told={show === "warnings" ? problemsOf(row) : problemsOf(row).filter(isError)}
+                  links={links}
                 />
               ))}
             </tbody>
@@ -180,9 +205,10 @@ interface RowProps {
   hasLines: boolean;
   /** The problems to list below the row; all of them colour their cells. */
   told: Problem[];
+  links: ReturnType<typeof useWizardLinks>;
 }
 
-function PreviewRow({ row, columns, hasLines, told }: RowProps) {
+function PreviewRow({ row, columns, hasLines, told, links }: RowProps) {
   const problems = problemsOf(row);
   const [tone, word, Icon] = VERDICTS[row.verdict];
   const match = row.match ? MATCHES[row.match] : undefined;
@@ -250,7 +276,7 @@ function PreviewRow({ row, columns, hasLines, told }: RowProps) {
                 Held back until you accept it: {String(row.held.message)}.
               </p>
             )}
-            <Links links={row.links as never} className="text-xs" />
+            {row.links.length > 0 && <RowLinks of={linksOf(row)} links={links} />}
             {row.changes.length > 0 && <Changes changes={row.changes as never} />}
           </td>
         </tr>

@@ -36,6 +36,9 @@ export function MappingStep({ columns, preview, draft, change }: Props) {
           onChoose={(column, target) => change({ mapping: { ...draft.mapping, [column]: target } })}
         />
       ))}
+      {!draft.currency && lacksCurrency(preview) && (
+        <CurrencyQuestion onChoose={(currency) => change({ currency })} />
+      )}
       <MappingTable columns={columns} mapping={draft.mapping} onChange={(mapping) => change({ mapping })} />
       {preview.notes.map((note) => (
         <p key={note} className="text-sm text-ink-2">
@@ -51,6 +54,7 @@ export function MappingStep({ columns, preview, draft, change }: Props) {
           {(ids) => (
             <Input
               {...ids}
+              key={draft.currency}
               placeholder="Detected"
               maxLength={3}
               defaultValue={draft.currency ?? ""}
@@ -152,6 +156,31 @@ function Question({
           </li>
         ))}
       </ul>
+    </section>
+  );
+}
+
+function lacksCurrency(preview: Preview): boolean {
+  return preview.rows.some((row) => row.problems.some((one) => one.code === "CURRENCY_MISSING"));
+}
+
+/** Neither cells nor column names tell the currency of the prices. */
+function CurrencyQuestion({ onChoose }: { onChoose: (currency: string) => void }) {
+  return (
+    <section
+      role="alert"
+      aria-label="Which currency are the prices in?"
+      className="rounded-md border border-not-found/40 bg-not-found-bg px-4 py-3 text-sm"
+    >
+      <h2 className="font-semibold text-not-found">Which currency are the prices in?</h2>
+      <p className="mt-1">The file does not say. Choose one, or type another code under Currency below.</p>
+      <div className="mt-2 flex flex-wrap gap-2">
+        {["EUR", "USD", "GBP", "CHF", "PLN"].map((one) => (
+          <Button key={one} size="sm" onClick={() => onChoose(one)}>
+            {one}
+          </Button>
+        ))}
+      </div>
     </section>
   );
 }

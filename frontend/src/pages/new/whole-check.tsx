@@ -1,19 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ListChecks, X } from "lucide-react";
-import { useState } from "react";
 import { Button } from "../../components/button";
 import { ErrorNote } from "../../components/error-note";
 import { Card } from "../../components/page";
 import { ProgressBar } from "../../components/progress";
 import { client, type FullJob, ok, type Preview } from "../../lib/api";
+import { useAttempt } from "../../lib/attempt";
 import { count, plural } from "../../lib/format";
 import { jobQuery } from "../../lib/queries";
 import { randomId } from "../../lib/random";
 import { isLive } from "../../lib/states";
 import { HeldNote } from "../job/held";
+import { LinksNote } from "../job/links-note";
 import { missingOf } from "../job/missing";
 import { warningsOf } from "../job/warnings";
+import { FiguresOfCheck } from "./column-figures";
 import { configOf, type Draft, readingOf } from "./draft";
 
 interface Props {
@@ -37,21 +39,9 @@ export function useWholeCheck(draft: Draft): FullJob | null {
 
 /** All rows, checked in the background by a job that writes nothing. */
 export function WholeCheck({ preview, fileId, fileName, draft, change }: Props) {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
+  const { busy, error, attempt } = useAttempt();
   const job = useWholeCheck(draft);
   if (preview.rowsEstimated <= preview.rows.length) return null;
-  const attempt = async (act: () => Promise<void>) => {
-    setBusy(true);
-    setError(null);
-    try {
-      await act();
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setBusy(false);
-    }
-  };
   const start = () =>
     attempt(async () => {
       const { intent: _intent, ...config } = configOf(draft);
@@ -101,7 +91,9 @@ export function WholeCheck({ preview, fileId, fileName, draft, change }: Props) 
       </div>
       {job && isLive(job.state) && <ProgressBar value={job.progress.percent} label="Progress of the check" />}
       {job?.summary && <Figures job={job} />}
+      {job && job.state !== "failed" && <FiguresOfCheck job={job} />}
       {job && <HeldNote job={job} />}
+      {job && <LinksNote job={job} />}
       {error !== null && <ErrorNote error={error} />}
     </Card>
   );

@@ -142,7 +142,12 @@ function Steps() {
                     draft={draft}
                     change={change}
                   />
-                  <DryRun preview={look.data} isWholeChecked={checked?.state === "done"} />
+                  <DryRun
+                    preview={look.data}
+                    isWholeChecked={checked?.state === "done"}
+                    draft={draft}
+                    change={change}
+                  />
                 </div>
               )}
               {look.data && step === "confirm" && search.file && (

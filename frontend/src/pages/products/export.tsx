@@ -1,4 +1,5 @@
 import { ExportAs } from "../../components/export-as";
+import { VARIANT_SHAPES } from "../../lib/shop-formats";
 import { useTemplates } from "../../lib/templates";
 
 /** The products that match, as a file; with the columns of a template, too. */
@@ -14,7 +15,7 @@ export function ExportProducts({ filter }: { filter: Record<string, string> }) {
       name="products"
       filter={filter}
       shops
-      more={[...more, { label: "Variants as rows", given: { variants: "rows" } }]}
+      more={[...more, ...VARIANT_SHAPES]}
     />
   );
 }

@@ -1,10 +1,8 @@
 import { Download } from "lucide-react";
-import { useState } from "react";
 import { Button } from "../../components/button";
 import { ErrorNote } from "../../components/error-note";
 import { Menu, MenuItem } from "../../components/menu";
-import { toast } from "../../components/toast";
-import { download } from "../../lib/download";
+import { useDownload } from "../../components/use-download";
 
 const FORMATS = [
   ["xlsx", "Excel"],
@@ -15,25 +13,17 @@ const FORMATS = [
 
 /** The merged products as a file. */
 export function ResultExport({ jobId, name }: { jobId: string; name: string }) {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const fetchAs = async (format: string) => {
-    setBusy(true);
-    setError(null);
-    try {
-      await download(`/api/jobs/${jobId}/export?format=${format}`, `${name}.${format}`, () => {});
-      toast.success("Saved to your downloads");
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setBusy(false);
-    }
-  };
+  const { got, error, save } = useDownload(name);
+  const busy = got !== null;
   return (
     <>
       <Menu trigger={<Button busy={busy}>{!busy && <Download aria-hidden />} Export</Button>}>
         {FORMATS.map(([format, label]) => (
-          <MenuItem key={format} onSelect={() => void fetchAs(format)} hint={`.${format}`}>
+          <MenuItem
+            key={format}
+            onSelect={() => void save(`/api/jobs/${jobId}/export?format=${format}`, format)}
+            hint={`.${format}`}
+          >
             {label}
           </MenuItem>
         ))}

@@ -1,7 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { Ban, ChevronLeft, RefreshCw, Rows3 } from "lucide-react";
-import { useState } from "react";
 import { Button } from "../../components/button";
 import { ErrorNote } from "../../components/error-note";
 import { Card, Page } from "../../components/page";
@@ -12,6 +11,7 @@ import { Facts, Table } from "../../components/table";
 import { Time } from "../../components/time";
 import { toast } from "../../components/toast";
 import { client, ok } from "../../lib/api";
+import { useAttempt } from "../../lib/attempt";
 import { count, plural } from "../../lib/format";
 import { isLive, PAGE_STATES, RUN_STATES, type Run } from "../../lib/runs";
 import { useCanWrite } from "../../lib/session";
@@ -57,19 +57,12 @@ export default function RunPage() {
 function Actions({ run }: { run: Run }) {
   const queries = useQueryClient();
   const canWrite = useCanWrite();
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
+  const { busy, error, attempt } = useAttempt();
   const act = async (work: () => Promise<string>) => {
-    setBusy(true);
-    setError(null);
-    try {
+    await attempt(async () => {
       toast.success(await work());
       await queries.invalidateQueries({ queryKey: ["runs"] });
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setBusy(false);
-    }
+    });
   };
   const abort = async () => {
     await ok(client.POST("/api/runs/{run_id}/abort", { params: { path: { run_id: run.id } } }));

@@ -10,6 +10,7 @@ import { Badge } from "../../components/status";
 import { Time } from "../../components/time";
 import { toast } from "../../components/toast";
 import { client, ok } from "../../lib/api";
+import { useAttempt } from "../../lib/attempt";
 import {
   aboutAction,
   type FullSchedule,
@@ -46,21 +47,14 @@ function Body({ schedule, onClose }: { schedule: FullSchedule; onClose: () => vo
   const queries = useQueryClient();
   const [deleting, setDeleting] = useState(false);
   const [editing, setEditing] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
+  const { busy, error, attempt } = useAttempt();
   const path = { params: { path: { schedule_id: schedule.id } } };
   const act = async (change: () => Promise<unknown>, told: string) => {
-    setBusy(true);
-    setError(null);
-    try {
+    await attempt(async () => {
       await change();
       toast.success(told);
       await queries.invalidateQueries({ queryKey: ["schedules"] });
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setBusy(false);
-    }
+    });
   };
   return (
     <div className="space-y-4 pb-3 text-sm">

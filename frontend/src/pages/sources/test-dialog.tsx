@@ -6,6 +6,7 @@ import { ErrorNote } from "../../components/error-note";
 import { Field, Input } from "../../components/field";
 import { Json, Table } from "../../components/table";
 import { client, ok } from "../../lib/api";
+import { useAttempt } from "../../lib/attempt";
 import type { Source, SourceTest } from "../../lib/research";
 
 interface Shown {
@@ -20,22 +21,15 @@ interface Shown {
 
 /** Ask the source now: the request, the raw answer, the products, and their problems. */
 export function TestDialog({ source, onClose }: { source: Source; onClose: () => void }) {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
+  const { busy, error, attempt } = useAttempt();
   const [result, setResult] = useState<SourceTest | null>(null);
   const run = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const query = String(new FormData(event.currentTarget).get("query")).trim();
-    setBusy(true);
-    setError(null);
-    try {
+    await attempt(async () => {
       const params = { path: { source_id: source.id } };
       setResult(await ok(client.POST("/api/sources/{source_id}/test", { params, body: { query } })));
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setBusy(false);
-    }
+    });
   };
   return (
     <Dialog open onOpenChange={onClose} title={`Test ${source.title}`} wide>

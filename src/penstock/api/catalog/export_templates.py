@@ -35,7 +35,7 @@ class TemplateOrder(Shape):
     )
     variants: Literal["text", "rows", "columns"] = Field(
         "text",
-        description="Of exports of products: variants in one cell, as rows, or as columns.",
+        description="Variants of products in one cell, as rows, or as columns.",
     )
 
     @model_validator(mode="after")

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 from uuid import UUID
 
 from penstock.api.catalog.shop_writers import ShopWriter
 from penstock.app.exports import OpenConnection, in_export_thread
-from penstock.catalog.products.grid import ALL_COLUMNS, AMOUNTS, SECTIONS, flatten
-from penstock.catalog.products.variant_rows import (
-    OPTION,
-    VARIANT_COLUMNS,
-    option_of,
-    variant_cells,
-    variant_rows,
-)
+from penstock.catalog.products.grid import ALL_COLUMNS, AMOUNTS, SECTIONS
+from penstock.catalog.products.variant_rows import shaped_cells, shaped_columns
 from penstock.model.export import ExportRow, RowWriter
-from penstock.model.exports.templates import ExportTemplate, VariantShape
+from penstock.model.exports.templates import ExportTemplate
+from penstock.model.exports.variants import VariantShape
 from penstock.store.catalog import catalog
 from penstock.store.catalog.catalog import ProductDocument
 from penstock.store.database import from_json
 
 PAGE_PRODUCTS = 1000
 _ABOUT = ("status", "updatedAt")
-# The options of a variant, if variants are rows.
-_OPTIONS = "variantOptions"
 # Formats in which a product is a nested document; in the others it is a row of cells.
 _DOCUMENTS = frozenset({"json", "ndjson"})
 
@@ -58,14 +50,10 @@ def _layout(
             template.sources, template.names, template.amounts(AMOUNTS),
             variants or template.variants,
         )  # fmt: skip
-    if layout.variants == "columns":
-        numbered = [f"Variant {place + 1}" for place in range(VARIANT_COLUMNS)]
-        layout = replace(layout, names=[*layout.names, *numbered])
-    elif layout.variants == "rows" and template is None:
-        layout = replace(
-            layout, columns=[*layout.columns, _OPTIONS], names=[*layout.names, _OPTIONS]
-        )
-    return layout
+    is_chosen = template is not None and not is_shop
+    columns = shaped_columns(layout.columns, layout.variants, are_chosen=is_chosen)
+    names = [*layout.names, *columns[len(layout.names) :]] if is_chosen else columns
+    return replace(layout, columns=columns, names=names)
 
 
 async def catalog_pieces(
@@ -101,19 +89,9 @@ def _lines(row: ProductDocument, layout: _Layout) -> Iterable[ExportRow]:
         "status": "published" if row.published else "unpublished",
         "updatedAt": row.updated_at.isoformat(),
     }
-    shown = variant_rows(product) if layout.variants == "rows" else [product]
+    shown = (
+        [product] if layout.is_nested else shaped_cells(product, layout.columns, layout.variants)
+    )
     for one in shown:
-        cells = {**(one if layout.is_nested else flatten(one, layout.columns)), **about}
-        values = [_value(one, cells, column) for column in layout.columns]
-        if layout.variants == "columns":
-            values += variant_cells(one)
-        yield ExportRow(values)
-
-
-def _value(product: Mapping[str, Any], cells: Mapping[str, Any], column: str) -> Any:
-    if column.startswith(OPTION):
-        return option_of(product, column)
-    if column == _OPTIONS:
-        options = product.get(_OPTIONS)
-        return None if not options else "; ".join(f"{k}: {v}" for k, v in options.items())
-    return cells.get(column)
+        cells = {**one, **about}
+        yield ExportRow([cells.get(column) for column in layout.columns])

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from penstock.api.http.schemas import PRINTABLE, OrgQuery, Shape
 from penstock.model.products import LinkDecision
@@ -19,7 +19,9 @@ _MOST_PAIRS = 200
 class LinkSide(Shape):
     """One product of a link."""
 
-    product_id: UUID | None = Field(description="Null if the catalog no longer has the product.")
+    product_id: UUID | None = Field(
+        description="Null if the catalog does not have the product, or not yet."
+    )
     source: str
     source_id: str
     sku: str | None
@@ -75,13 +77,44 @@ class PairToDecide(Shape):
     other_id: UUID
 
 
+class NamedProduct(Shape):
+    source: str = Field(min_length=1, max_length=200, pattern=PRINTABLE)
+    source_id: str = Field(min_length=1, max_length=500, pattern=r"^[^\x00]*$")
+
+
+class NamedPair(Shape):
+    """Two products by name. One of them may be created later, by the import that a preview or a
+    check shows."""
+
+    product: NamedProduct
+    other: NamedProduct
+    by: By | None = Field(None, description="What both share; unset: linked by hand.")
+
+    @model_validator(mode="after")
+    def _two_sources(self) -> NamedPair:
+        if self.product.source == self.other.source:
+            raise ValueError("a link is between products of two sources")
+        return self
+
+
 class DecideLinks(Shape):
     """Decide pairs of products of two sources, whether they are proposed or not."""
 
     decision: LinkDecision = Field(
         description="`undo` takes a decision back: the pair may be proposed again."
     )
-    pairs: list[PairToDecide] = Field(min_length=1, max_length=_MOST_PAIRS)
+    pairs: list[PairToDecide] = Field(
+        default_factory=list, max_length=_MOST_PAIRS, description="By the ids of products."
+    )
+    named_pairs: list[NamedPair] = Field(
+        default_factory=list, max_length=_MOST_PAIRS, description="By the names of products."
+    )
+
+    @model_validator(mode="after")
+    def _has_pairs(self) -> DecideLinks:
+        if not self.pairs and not self.named_pairs:
+            raise ValueError("give pairs or namedPairs")
+        return self
 
 
 class LinksDecided(Shape):

@@ -26,7 +26,7 @@ from penstock.api.http.bodies import body_of, order_of
 from penstock.api.http.cursors import from_cursor, to_cursor
 from penstock.app.job_control import get_job
 from penstock.app.rows import product_links as app
-from penstock.model.products import LinkState
+from penstock.model.products import LinkReason, LinkState, ProductName, ProductPair
 from penstock.store.catalog import product_links as store
 from penstock.store.catalog.catalog import FAR_AHEAD, LAST_ID
 
@@ -43,8 +43,8 @@ _DECIDED: tuple[LinkState, ...] = ("accepted", "refused")
 async def list_job_links(
     api: ApiParts, who: Reader, job_id: JobId, query: Annotated[JobLinksQuery, Query()]
 ) -> Response:
-    """Pairs of a product that the job wrote and a product of another source that may be the same
-    article. Pairs that were decided are left out."""
+    """Pairs of a product that the job wrote, or of a check would write, and a product of another
+    source that may be the same article. Pairs that were decided are left out."""
     this_list = f"links {job_id} {query.by}"
     after = from_cursor(query.after, this_list, int)[0] if query.after else 0
     async with api.db.scoped(who.scope, readonly=True) as conn:
@@ -112,9 +112,19 @@ async def list_links(
 )
 async def decide_links(request: Request, api: ApiParts, who: Writer) -> Response:
     """Accept or refuse links between products of two sources, or undo such a decision. Neither
-    product changes. A refused pair is not proposed again."""
+    product changes. A refused pair is not proposed again. With `namedPairs` a link is decided
+    before the import creates one of its products."""
     order = await order_of(request, DecideLinks)
     pairs = [(one.product_id, one.other_id) for one in order.pairs]
+    named: dict[ProductPair, LinkReason] = {
+        ProductPair.of(
+            ProductName(one.product.source, one.product.source_id),
+            ProductName(one.other.source, one.other.source_id),
+        ): one.by or "manual"
+        for one in order.named_pairs
+    }
+    caller = caller_of(request, who)
     async with api.db.scoped(who.scope) as conn:
-        decided = await app.decide_pairs(conn, caller_of(request, who), order.decision, pairs)
+        decided = await app.decide_pairs(conn, caller, order.decision, pairs)
+        decided += await app.decide_named(conn, caller, order.decision, named)
     return answer({"decided": decided})

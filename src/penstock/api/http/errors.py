@@ -175,12 +175,11 @@ async def _routing(request: Request, error: Exception) -> Response:
 def _methods_at(request: Request) -> list[str]:
     """All methods of the address: the router names only those of the first matching route."""
     path, paths = request.scope["path"], request.app.openapi()["paths"]
-    templates = [path] if path in paths else paths
+    fitting = [one for one in paths if re.fullmatch(_PARAMETER.sub("[^/]+", one), path)]
+    # `/items/fix` is not an item named `fix`.
+    literal = min((one.count("{") for one in fitting), default=0)
     known = {
-        method.upper()
-        for template in templates
-        if re.fullmatch(_PARAMETER.sub("[^/]+", template), path)
-        for method in paths[template]
+        method.upper() for one in fitting if one.count("{") == literal for method in paths[one]
     }
     return sorted(known) or ["GET"]
 

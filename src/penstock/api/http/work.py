@@ -110,7 +110,7 @@ ROUTES: Mapping[str, str] = {
             GET /api/postings · GET /api/postings/{posting_id}
             DELETE /api/pages/{page_id} · DELETE /api/postings/{posting_id}
             GET /api/jobs · GET /api/jobs/{job_id}/items · GET /api/pending · GET /api/products
-            GET /api/jobs/{job_id}/column-values
+            GET /api/jobs/{job_id}/columns · GET /api/jobs/{job_id}/column-values
             GET /api/dead-letters · GET /api/jobs/{job_id}/pending
             GET /api/jobs/{job_id}/timeline · GET /api/jobs/{job_id}/held
             GET /api/jobs/{job_id}/unread-values · GET /api/jobs/{job_id}/links

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
+from pydantic.alias_generators import to_camel
 
 from penstock.api.http.access import Api, ApiParts, JobId, Reader
 from penstock.api.http.answers import answer, shaped
 from penstock.api.http.cursors import from_cursor, to_cursor
-from penstock.api.jobs.schemas import ColumnQuery, ColumnValues, ItemsQuery, View
+from penstock.api.jobs.schemas import (
+    ColumnFigure,
+    ColumnFigures,
+    ColumnQuery,
+    ColumnValues,
+    ItemsQuery,
+    View,
+)
 from penstock.api.jobs.shapes import item_context, item_shape
 from penstock.app.job_control import get_job
 from penstock.app.result_rows import first_result
+from penstock.app.rows.column_figures import column_figures
 from penstock.model.errors import BadInput
 from penstock.model.states import ItemStatus
 from penstock.store.accounts.accounts import Principal
@@ -55,6 +65,27 @@ async def show_column_values(
         "top": [{"value": value, "rows": rows} for value, rows in found.top],
     }
     return answer(body)
+
+
+@router.get(
+    "/jobs/{job_id}/columns",
+    summary="Show figures per column",
+    responses={200: {"model": ColumnFigures}},
+)
+async def show_column_figures(api: ApiParts, who: Reader, job_id: JobId) -> Response:
+    """Of each column of the file: cells that are filled and empty, values with warnings and errors,
+    and rows that change the field. Also while the job runs. Changes are counted for checks, which
+    write nothing, and for jobs that run."""
+
+    def opened() -> AbstractAsyncContextManager[Connection]:
+        return api.db.scoped(who.scope, readonly=True)
+
+    async with opened() as conn:
+        job = await get_job(conn, job_id)
+    found = await column_figures(api.runtime, opened, job)
+    names = [to_camel(name) for name in ColumnFigure.model_fields]
+    items = [{name: one[name] for name in names} for one in found.columns]
+    return answer({"items": items, "rows": found.rows, "total": job.total})
 
 
 async def by_value(

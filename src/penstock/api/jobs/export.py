@@ -17,7 +17,7 @@ from penstock.api.catalog.product_files import catalog_pieces
 from penstock.api.catalog.shop_writers import PRODUCT_FORMATS, SHOP_WRITERS
 from penstock.api.http.access import Api, ApiParts, JobId, Reader
 from penstock.api.jobs.schemas import ExportQuery
-from penstock.app.exports import ExportFilter, export_pieces
+from penstock.app.exports import ExportFilter, check_variants, export_pieces
 from penstock.app.job_control import get_job
 from penstock.app.rows.export_templates import get_template
 from penstock.engine.reprocess import require_rows
@@ -64,7 +64,10 @@ async def export_job(
         if query.template:
             template = await get_template(conn, job.org_id, query.template)
     require_rows(job.pruned_at, "exported")
-    wanted = ExportFilter(query.which, query.statuses, query.code or None, query.q.strip())
+    wanted = ExportFilter(
+        query.which, query.statuses, query.code or None, query.q.strip(), query.variants
+    )
+    check_variants(api.runtime, job, wanted)
     name = f"{_stem(job)} {'results' if query.which == 'valid' else query.which}"
     headers = {"Content-Disposition": attachment(name, query.format)}
     body = export_pieces(
@@ -75,7 +78,8 @@ async def export_job(
 
 
 async def _shop_file(api: Api, who: Principal, job_id: UUID, query: ExportQuery) -> Response:
-    if query.which != "valid" or query.statuses or query.code or query.q or query.template:
+    other = (query.statuses, query.code, query.q, query.template, query.variants)
+    if query.which != "valid" or any(other):
         raise BadInput(
             "INVALID_PARAMETERS",
             f"The format {query.format!r} has all products that the job wrote: leave out the other"

@@ -16,6 +16,7 @@ from pydantic import (
 from penstock.api.files.schemas import FileShape
 from penstock.api.http.schemas import PRINTABLE, SOME_ID, Moment, Priority, Shape, split_commas
 from penstock.model.export import Which
+from penstock.model.exports.variants import VariantShape
 from penstock.model.fairness import DEFAULT_PRIORITY
 from penstock.model.states import ItemStatus
 
@@ -192,6 +193,27 @@ class ColumnValues(Shape):
     top: list[ColumnValue] = Field(description="The most frequent values.")
 
 
+class ColumnFigure(Shape):
+    """A column of a file."""
+
+    column: str
+    target: str | None = Field(description="The field that it fills.")
+    filled: int | None = Field(description="Cells with a text. Null for a job of an old version.")
+    empty: int | None
+    warnings: int = Field(description="Values that were left empty or corrected, with a warning.")
+    errors: int = Field(description="Values that make their row invalid.")
+    changed: int = Field(description="Rows that change this field of a known product.")
+
+
+class ColumnFigures(Shape):
+    items: list[ColumnFigure] = Field(description="Empty until the columns are known.")
+    rows: int = Field(
+        description="Warnings, errors and changes are those of the first so many rows, as far as"
+        " they are worked on. While a large job runs, not all of them are counted."
+    )
+    total: int = Field(description="Rows of the job, as far as they are known.")
+
+
 class Kickoff(Shape):
     slices: int = Field(description="How many pieces of work were done in this request.")
     job: FullJob
@@ -358,6 +380,12 @@ class ExportQuery(Shape):
         pattern=r"^[^\x00]*$",
         description="The export template that chooses, orders and names the columns of valid rows.",
     )
+    variants: VariantShape | None = Field(
+        None,
+        description="Variants of products in one cell, as rows, or as columns; else as the template"
+        " says. As rows or columns, a row that is part of another row's product has no line of its"
+        " own, unless all rows are exported and it has problems.",
+    )
 
 
 class Refusal(Shape):
@@ -400,7 +428,10 @@ class PreviewRow(Shape):
     changes: list[dict[str, Any]]
     links: list[dict[str, Any]] = Field(
         description="Products of other sources that may be the same: productId, source, sourceId,"
-        " sku, title, `by` gtin or mpn."
+        " sku, title, `by` gtin or mpn. `POST /api/product-links` decides them by name."
+    )
+    product: dict[str, str] | None = Field(
+        description="The name of the row's product: source, sourceId. Null for a row without one."
     )
     held: dict[str, Any] | None = Field(
         description="Why it would be held back: code, message, field, before, after."
@@ -424,5 +455,6 @@ class Preview(Shape):
     mapping: list[dict[str, Any]] = Field(description="Each column: target, confidence, samples.")
     notes: list[str]
     columns: list[str] = Field(description="Columns of the results, in order.")
+    column_figures: list[ColumnFigure] = Field(description="Of the rows shown, by column.")
     rows: list[PreviewRow]
     summary: dict[str, Any]

@@ -38,6 +38,7 @@ OWN: dict[str, tuple[str, ...]] = {
     "previewJob": (*_JOB, *_URL, "PREVIEW_TIMEOUT"),
     "createExtractionJob": _JOB,
     "createRun": (*_JOB, _QUOTA),
+    "importProducts": (*_JOB, "NOT_FOUND", _NO_SEAL),
     "abortRun": _STATE,
     "previewCrawl": (
         *(*_URL, "FETCH_TOO_LARGE", "UNSUPPORTED_TYPE", "ROBOTS_DISALLOWED", "PAGE_UNREADABLE"),
@@ -57,6 +58,7 @@ OWN: dict[str, tuple[str, ...]] = {
     "remapJob": (*_STATE, "INVALID_CONFIG"),
     "editItems": _STATE,
     "saveTemplate": _STATE,
+    "decideJobLinks": ("INVALID_CURSOR",),
     "rememberValue": (*_STATE, "INVALID_PARAMETERS"),
     "undoEdit": _STATE,
     "decideLinks": ("NOT_FOUND", "INVALID_PARAMETERS"),
@@ -107,14 +109,12 @@ OWN: dict[str, tuple[str, ...]] = {
     "connectDemo": (*_STATE, "FEATURE_DISABLED", "SANDBOX_NOT_RUNNING", _NO_SEAL),
     "beginInstall": ("URL_NOT_ALLOWED", "RESOURCE_NOT_FOUND", _NO_SEAL),
     "completeInstall": (*_STATE, "INSTALL_REFUSED", "PROVIDER_FAILED", _NO_SEAL),
-    "listSources": ("RESOURCE_NOT_FOUND",),
     "createSource": (*_STATE, "INVALID_CONFIG", "RESOURCE_NOT_FOUND", _NO_SEAL),
     "addDemoSources": (
         *(*_STATE, "INVALID_CONFIG", "FEATURE_DISABLED", "SANDBOX_NOT_RUNNING", _NO_SEAL),
     ),
     "changeSource": (*_STATE, "INVALID_CONFIG", _NO_SEAL),
     "testSource": (_NO_SEAL,),
-    "listWatchers": ("RESOURCE_NOT_FOUND",),
     "createWatcher": (*_STATE, "INVALID_CONFIG", "URL_NOT_ALLOWED", _NO_SEAL),
     "changeWatcher": ("INVALID_CONFIG",),
     "rotateWatcher": ("URL_NOT_ALLOWED", _NO_SEAL),
@@ -122,25 +122,16 @@ OWN: dict[str, tuple[str, ...]] = {
     "retryWatchedFile": _STATE,
     "scanNow": ("NOT_FOUND", _NO_SEAL),
     "createResearch": (*_JOB, "QUOTA_EXCEEDED", "URL_NOT_ALLOWED"),
-    "listFeeds": ("RESOURCE_NOT_FOUND",),
     "createFeed": (*_STATE, "RESOURCE_NOT_FOUND", _NO_SEAL),
     "changeFeed": _STATE,
     "rotateFeed": (_NO_SEAL,),
     "buildFeed": ("BLOB_UNAVAILABLE",),
     "fetchFeed": ("RATE_LIMITED", "BLOB_UNAVAILABLE"),
-    "showRetention": ("RESOURCE_NOT_FOUND",),
-    "changeRetention": ("RESOURCE_NOT_FOUND",),
-    "prune": ("RESOURCE_NOT_FOUND",),
-    "listSchedules": ("RESOURCE_NOT_FOUND",),
     "createSchedule": (*_STATE, *_ACTION, "RESOURCE_NOT_FOUND"),
     "changeSchedule": (*_STATE, *_ACTION),
     "pauseSchedule": _STATE,
     "resumeSchedule": _STATE,
-    "changeQuota": ("RESOURCE_NOT_FOUND",),
     "showRequestSecret": (_NO_SEAL,),
-    "listProfiles": ("RESOURCE_NOT_FOUND",),
-    "showProfile": ("RESOURCE_NOT_FOUND",),
-    "deleteProfile": ("RESOURCE_NOT_FOUND",),
     "rotateSecret": (_NO_SEAL,),
     "changeWebhook": (*_STATE, "URL_NOT_ALLOWED"),
     "testWebhook": _STATE,
@@ -245,6 +236,8 @@ def _by_parameters(operation: dict[str, Any]) -> Iterator[str]:
                 yield from ("INVALID_PARAMETERS", "UNKNOWN_FIELD")
                 if name in ("after", "since"):
                     yield "INVALID_CURSOR"
+                if name == "org":
+                    yield "RESOURCE_NOT_FOUND"
             case "header", "Idempotency-Key":
                 yield from _KEYED
 

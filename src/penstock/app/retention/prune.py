@@ -37,7 +37,7 @@ class PruneConfig:
 
     chunk: int = 2000
     jobs_at_once: int = 500
-    busy_share: float = 0.5
+    busy_share: float = 0.05
 
 
 @dataclass(slots=True)

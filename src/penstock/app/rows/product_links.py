@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from penstock.model.errors import BadInput, NotThere
-from penstock.model.products import STATE_AFTER, LinkDecision, LinkReason, ProductPair
+from penstock.model.products import STATE_AFTER, LinkDecision, LinkReason, ProductName, ProductPair
 from penstock.store.accounts.audit_log import Caller, audit
 from penstock.store.catalog import product_links as store
 from penstock.store.catalog.product_links import ProductToLink, ProposedPair
@@ -57,7 +57,9 @@ async def proposed_page(
     window, total = _FIRST_WINDOW, job.total or 0
     while after < total:
         last = min(after + window, total)
-        some = await store.proposed_in_rows(conn, job.org_id, job.id, after, last, by)
+        some = await store.proposed_in_rows(
+            conn, job.org_id, job.id, after, last, by, with_new=job.undone_at is None
+        )
         found += some
         if len(found) > size:
             # The row of the first link that does not fit goes to the next page whole.
@@ -91,22 +93,42 @@ async def decide_all(
 
 def _clear(pairs: Sequence[ProposedPair]) -> list[ProposedPair]:
     """Pairs whose product resembles one product of the other source only, in both directions."""
-    seen: Counter[tuple[UUID | None, str]] = Counter()
+    seen: Counter[tuple[ProductName, str]] = Counter()
     for one in pairs:
-        seen[one.product.id, one.other.source] += 1
-        seen[one.other.id, one.product.source] += 1
+        seen[one.product.name, one.other.source] += 1
+        seen[one.other.name, one.product.source] += 1
     return [
         one
         for one in pairs
-        if seen[one.product.id, one.other.source] == 1
-        and seen[one.other.id, one.product.source] == 1
+        if seen[one.product.name, one.other.source] == 1
+        and seen[one.other.name, one.product.source] == 1
     ]
+
+
+async def decide_named(
+    conn: Connection, caller: Caller, decision: LinkDecision,
+    pairs: Mapping[ProductPair, LinkReason],
+) -> int:  # fmt: skip
+    """Decide pairs by the names of their products, before an import creates one of them. Products
+    that the catalog has give the reason; else it is the given one. Audited."""
+    org_id = caller.who.org_id
+    names = {name for pair in pairs for name in (pair.first, pair.second)}
+    known = await store.products_named(conn, org_id, list(names))
+    reasons: dict[ProductPair, LinkReason] = {}
+    for pair, reason in pairs.items():
+        one, other = known.get(pair.first), known.get(pair.second)
+        if one is None and other is None:
+            raise NotThere("NOT_FOUND", f"There is no product {pair.first.source_id!r}.")
+        reasons[pair] = reason if one is None or other is None else _reason(one, other)
+    return await _write(conn, caller, org_id, decision, reasons, "products")
 
 
 async def decide_pairs(
     conn: Connection, caller: Caller, decision: LinkDecision, pairs: Sequence[tuple[UUID, UUID]]
 ) -> int:
     """Decide these pairs of products, whether they are proposed or not. Audited."""
+    if not pairs:
+        return 0
     wanted = {one for pair in pairs for one in pair}
     known = await store.products_to_link(conn, list(wanted))
     missing = sorted(str(one) for one in wanted - known.keys())

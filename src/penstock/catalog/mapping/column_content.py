@@ -222,6 +222,12 @@ def _is_date(text: str) -> bool:
     return len(text) >= 6 and read_number(text) is None and read_datetime(text).value is not None
 
 
+def are_all_no(samples: Sequence[str]) -> bool:
+    """Whether every cell is a single `N` or `0`."""
+    cells = {text.strip().casefold() for text in filled(samples)}
+    return bool(cells) and cells <= {"n", "0"}
+
+
 def look(samples: Sequence[str]) -> tuple[str, str, float] | None:
     """What the column looks like, the field this suggests and its confidence, or None."""
     cells = filled(samples)

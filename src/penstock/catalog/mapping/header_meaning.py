@@ -22,7 +22,7 @@ _ESSENTIAL = tuple(frozenset(one.split()) for one in phrases(_LISTS["essential"]
 _OF_SELLER_OR_MAKER = tuple(
     frozenset(one.split()) for one in phrases(_LISTS["of the seller or the maker"])
 )
-_CHANGES = words(_LISTS["changes the meaning"])
+_CHANGES = words(_LISTS["changes the meaning"]) | words(_LISTS["changes the meaning in brackets"])
 # In names of columns these three mean the same.
 _THE_PRODUCT = frozenset({"product", "article", "item"})
 # Shorter parts of a compound occur by chance, but for these.

@@ -7,6 +7,7 @@ column names, but they consist of known words.
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import cache
 
 from penstock.catalog.word_lists import by_word, load, words
@@ -17,6 +18,7 @@ MEANT = by_word(_LISTS["same meaning"])
 _MIN_LENGTH_ALONE = 4
 _CLEAR_ALONE = words(_LISTS["clear alone"])
 JOINING = words(_LISTS["joining"])
+_CHANGES_IN_BRACKETS = words(_LISTS["changes the meaning in brackets"])
 # Members of records whose name only says that the product is meant.
 _NEUTRAL = words(_LISTS["neutral members"])
 _SINGLES = re.compile(r"\b[^\W\d_](?: [^\W\d_]\b)+")
@@ -45,9 +47,19 @@ def canonical(key: str) -> str:
 
 
 def without_brackets(header: str) -> str | None:
-    """`Levertijd (dagen)` without its brackets; None if it has none or nothing else."""
+    """`Levertijd (dagen)` without its brackets; None if it has none or nothing else, or if they
+    name another thing: `EAN (Outer)`."""
     rest = _BRACKETED.sub(" ", header).strip()
-    return rest if rest and rest != header.strip() else None
+    if not rest or rest == header.strip():
+        return None
+    inside = unicodedata.normalize("NFD", " ".join(_BRACKETED.findall(header)).casefold())
+    letters = "".join(c for c in inside if not unicodedata.combining(c))
+    return None if names_packaging(" ".join(re.findall(r"\w+", letters))) else rest
+
+
+def names_packaging(key: str) -> bool:
+    """Whether a key names a carton, a pallet or another thing than the product: `ean outer`."""
+    return not _CHANGES_IN_BRACKETS.isdisjoint(key.split())
 
 
 def without_locale(header: str) -> str | None:

@@ -15,7 +15,7 @@ from penstock.catalog.fields import BY_TARGET, TIERS, kind_of
 from penstock.catalog.mapping import column_content, synonyms
 from penstock.catalog.mapping.assign import assign
 from penstock.catalog.mapping.header_meaning import fields_meant, meaning
-from penstock.catalog.mapping.header_words import without_locale
+from penstock.catalog.mapping.header_words import names_packaging, without_locale
 from penstock.catalog.mapping.quantity_steps import read_quantity_step
 from penstock.catalog.mapping.shared_prefix import names_without_prefix
 from penstock.catalog.mapping.size_columns import find_size_columns
@@ -170,7 +170,9 @@ def _field_options(
         options["identifiers.gtin"] = (0.98, "exact")
     if looks is not None:
         _, target, confidence = looks
-        if target not in options:
+        if target not in options and not (
+            target == "identifiers.gtin" and names_packaging(header_key(name))
+        ):
             options[target] = (confidence, "content")
     return _ColumnOptions(options, looks[0] if looks else None, hints)
 
@@ -279,7 +281,8 @@ def _with_further_columns(chosen: list[str | None], thoughts: list[_ColumnOption
         if chosen[index] is not None:
             continue
         for target, (confidence, how) in thought.options.items():
-            if how != "exact" or target not in taken or confidence < MIN_CONFIDENCE:
+            is_named = how == "exact" or (target == "images" and thought.looks_like == "image_url")
+            if not is_named or target not in taken or confidence < MIN_CONFIDENCE:
                 continue
             if target in BY_TARGET and BY_TARGET[target].many:
                 number = next(n for n in count(2) if f"{target}.{n}" not in taken)
@@ -425,6 +428,9 @@ def _adjusted_confidence(target: str, confidence: float, samples: Sequence[str])
         confidence *= 0.5
     elif target == "category" and column_content.are_all_generic(samples):
         confidence *= 0.3
+    elif target == "published" and column_content.are_all_no(samples):
+        # `Status` with `N` in every row is a code; else no product would be visible.
+        confidence *= 0.5
     kind = kind_of(target)
     share = column_content.fit(kind, samples)
     if kind == "count" and share is not None and share < 0.5:
@@ -432,7 +438,8 @@ def _adjusted_confidence(target: str, confidence: float, samples: Sequence[str])
     if share is not None:
         return round(confidence * (0.4 + 0.6 * share), 3)
     if samples and not column_content.filled(samples):
-        return round(confidence * 0.95, 3)
+        # Of two columns of one field the one with values fills it.
+        return round(confidence * 0.9, 3)
     return round(confidence, 3)
 
 

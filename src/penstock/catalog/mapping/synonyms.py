@@ -135,6 +135,7 @@ def known_names() -> dict[str, dict[str, float]]:
         load("synonyms_world"),
         load("synonyms_systems"),
         load("synonyms_logistics"),
+        load("synonyms_trades"),
     )
     for target, names in (pair for one in lists for pair in one.items()):
         for name in phrases(names):

@@ -20,6 +20,7 @@ MAX_DEPTH = 600
 MAX_ATTRIBUTES = 60
 # Characters kept of one text node outside of scripts.
 MAX_TEXT = 100_000
+_SHORT_TEXT = 200
 
 # The parser takes time in proportion to the square of the depth and of the attributes of one tag.
 _MAX_OPEN = 3_000
@@ -56,6 +57,8 @@ class Element:
     depth: int
     # The first text node inside, and the first element and text node after this element.
     text_from: int
+    # Class and id: what the authors of the page call this element.
+    names: str = ""
     # The number of elements before it in its parent.
     place: int = 0
     end: int = 0
@@ -75,11 +78,6 @@ class Element:
         return self.index <= other.index < self.end
 
     @property
-    def names(self) -> str:
-        """Class and id: what the authors of the page call this element."""
-        return f"{self.get('class')} {self.get('id')}"[:300]
-
-    @property
     def called(self) -> str:
         """Like `names`, with the marks that authors set for tests and for search engines."""
         given = self.attributes
@@ -96,6 +94,9 @@ class Page:
     scripts: dict[int, str]
     # While parsing: a block began or ended since the last text.
     at_break: bool = False
+    # Short texts of elements, which several rules read.
+    _joined: dict[int, str] = field(default_factory=dict)
+    _spaced: dict[int, str] = field(default_factory=dict)
 
     def inside(self, element: Element) -> list[Element]:
         """All elements inside, in order."""
@@ -103,13 +104,20 @@ class Page:
 
     def text(self, element: Element) -> str:
         """The text in one line, with a space between blocks."""
-        pieces = [text for _, text in self.texts[element.text_from : element.text_end]]
-        return _SPACES.sub(" ", "".join(pieces)).strip()
+        return self._read(element, "", self._joined)
 
     def spaced_text(self, element: Element) -> str:
         """The text in one line, with a space between all elements."""
-        pieces = [text for _, text in self.texts[element.text_from : element.text_end]]
-        return _SPACES.sub(" ", " ".join(pieces)).strip()
+        return self._read(element, " ", self._spaced)
+
+    def _read(self, element: Element, between: str, known: dict[int, str]) -> str:
+        found = known.get(element.index)
+        if found is None:
+            pieces = [text for _, text in self.texts[element.text_from : element.text_end]]
+            found = _SPACES.sub(" ", between.join(pieces)).strip()
+            if len(found) <= _SHORT_TEXT:
+                known[element.index] = found
+        return found
 
     def lines(self, element: Element) -> list[str]:
         """The text in lines, as a browser would break it between blocks."""
@@ -249,10 +257,9 @@ def _read_node(page: Page, node: LexborNode, above: Element | None, depth: int) 
     attributes = node.attributes
     if len(attributes) > MAX_ATTRIBUTES:
         attributes = dict(list(attributes.items())[:MAX_ATTRIBUTES])
-    element = Element(
-        len(page.elements), tag, {name: value or "" for name, value in attributes.items()}, above,
-        depth, len(page.texts),
-    )  # fmt: skip
+    kept = {name: value or "" for name, value in attributes.items()}
+    names = f"{kept.get('class', '')} {kept.get('id', '')}"[:300] if kept else ""
+    element = Element(len(page.elements), tag, kept, above, depth, len(page.texts), names)
     if tag in _BLOCKS:
         page.at_break = True
     if above is not None:

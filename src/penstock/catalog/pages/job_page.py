@@ -28,8 +28,8 @@ from penstock.catalog.pages.job_words import LABELS
 from penstock.catalog.pages.labelled import pairs
 from penstock.catalog.pages.locale import Locale
 from penstock.catalog.pages.meta_tags import MetaTags
-from penstock.catalog.pages.regions import Regions
-from penstock.catalog.pages.schema_product import CONFIDENCE, likeness
+from penstock.catalog.pages.regions import OUTSIDE, Regions
+from penstock.catalog.pages.schema_product import CONFIDENCE, likeness, products_in
 from penstock.catalog.pages.things import Thing, text_of
 from penstock.catalog.pages.values import (
     read_currency_code,
@@ -66,7 +66,10 @@ def read_job(
         if len(postings) > 3 and _fit(best, titles) < 0.5 and not asked:
             return None
         _add_posting(found, best, locale)
-    regions = Regions(page, tuple(titles), OTHER_JOB_NAMES)
+    elif not asked and products_in(things):
+        # The page itself says what it is about.
+        return None
+    regions = Regions(page, tuple(titles), OTHER_JOB_NAMES, OUTSIDE - {"aside"})
     labelled = [pair for pair in pairs(regions, LABELS) if label_key(pair.label) in LABELS]
     if not postings and not asked and not looks_like_job(regions, labelled):
         return None

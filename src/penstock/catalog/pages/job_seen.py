@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
 from penstock.catalog.pages.candidates import Candidates
 from penstock.catalog.pages.html_tree import Element, Page
@@ -14,8 +15,17 @@ from penstock.catalog.pages.job_values import (
     part_of_heading,
     parts_of,
     salary_of,
+    says_apply,
+    unit_of_salary,
 )
-from penstock.catalog.pages.job_words import APPLY, APPLY_BEGINNINGS, LABELS, NAMED_DATES, PARTS
+from penstock.catalog.pages.job_words import (
+    CAREER_PAGES,
+    CITIES,
+    LABELS,
+    NAMED_DATES,
+    PARTS,
+    REGIONS,
+)
 from penstock.catalog.pages.labelled import Pair
 from penstock.catalog.pages.locale import Locale
 from penstock.catalog.pages.meta_tags import MetaTags
@@ -69,7 +79,9 @@ _BEFORE_COMPANY = re.compile(
     r"^\s?[-–|:,@]\s?|^\s?(?:at|bei|chez|en|presso|bij|w|u|hos)\s", re.IGNORECASE
 )
 _JOBS_AT = re.compile(
-    r"^(?:jobs|careers?|karriere|stellen|emplois?)\s(?:at|bei|chez)\s", re.IGNORECASE
+    r"^(?:(?:jobs?|jobb|careers?|karriere|stellen|emplois?|work(?:ing)?|arbeiten|werken|vacatures"
+    r"|travailler|trabaja|trabalhar|lavora|praca|kariera)\s(?:at|bei|bij|chez|hos|en|em|in|w|z))\s",
+    re.IGNORECASE,
 )
 _AFTER_COMPANY = re.compile(r"\s[-–|:,]\s?$")
 # `at Acme` beside the title.
@@ -91,6 +103,9 @@ _DATE_AT_END = re.compile(
     r"|(?:[^\W\d_]{3,12}\.?\s[0-9]{1,2},?\s[0-9]{4}))$"
 )
 _LINKING = re.compile(r"\s(?:is|ist|am|le|il|el|on|dnia|dne|den|är|er)$")
+_SIDE_BY_SIDE = re.compile(r"\s[·•|∙●‧]\s")
+_SIGN_BEFORE = re.compile(r"^[^\w$€£¥₹#(\[]{1,3}\s")
+_PIN_BEFORE = re.compile("^[\N{ROUND PUSHPIN}\N{EARTH GLOBE EUROPE-AFRICA}\N{WORLD MAP}]\\W{0,3}")
 # How far below the title its facts stand, and above it the company.
 _BELOW, _ABOVE = 200, 40
 _MAX_FACT = 60
@@ -130,21 +145,6 @@ def looks_like_job(regions: Regions, labelled: list[Pair]) -> bool:
     return signs >= 3
 
 
-def says_apply(text: str) -> bool:
-    if not 2 <= len(text) <= _MAX_FACT:
-        return False
-    key = label_key(text)
-    if key in APPLY:
-        return True
-    # `Apply coupon` is no application; `postuler sur le site` is one.
-    at = key.find(" ")
-    while at > 0:
-        if key[:at] in APPLY_BEGINNINGS:
-            return True
-        at = key.find(" ", at + 1)
-    return False
-
-
 def _parts_named(page: Page) -> set[str]:
     """The parts that headings such as `Your tasks` or `Requirements` begin."""
     found: set[str | None] = set()
@@ -161,6 +161,7 @@ def _parts_named(page: Page) -> set[str]:
 
 def add_labelled(found: Candidates, labelled: list[Pair], locale: Locale) -> None:
     kinds: list[str] = []
+    places: list[tuple[list[str], float]] = []
     for pair in labelled:
         field = LABELS[label_key(pair.label)]
         text = read_line_text(pair.value)
@@ -168,21 +169,32 @@ def add_labelled(found: Candidates, labelled: list[Pair], locale: Locale) -> Non
             continue
         sure = 0.7 if pair.in_table else 0.65
         if field == "locations":
-            found.add(field, [text] if len(text) <= 200 else None, "label", sure)
+            if places and pair.is_further:
+                places[-1][0].append(text)
+            elif len(text) <= 200:
+                places.append(([text], sure))
             found.add("remote", is_remote([text]) or None, "label", sure)
         elif field == "employmentType":
             kinds += [text]
         elif field == "remote":
             found.add(field, is_remote([text]) or None, "label", sure)
         elif field == "salary":
-            found.add(field, salary_of(text, locale), "label", sure)
+            found.add(field, _labelled_salary(pair.label, text, locale), "label", sure)
         elif field == "company":
             found.add(field, text if len(text) <= 100 else None, "label", sure)
         elif field == "dates":
             _add_period(found, text, locale, sure)
         else:
             found.add(field, day_of(text, locale), "label", sure)
-    found.add("employmentType", employment_types(kinds), "label", 0.7)
+    for named, sure in places:
+        found.add("locations", named, "label", sure)
+    found.add("employmentType", employment_types(kinds, by_beginning=True), "label", 0.7)
+
+
+def _labelled_salary(label: str, text: str, locale: Locale) -> dict[str, str] | None:
+    """The label may say the unit: `Hourly rate: 19.50 €`."""
+    pay, unit = salary_of(text, locale), unit_of_salary(label)
+    return pay if pay is None or unit is None else {**pay, "unit": pay.get("unit") or unit}
 
 
 def _add_period(found: Candidates, text: str, locale: Locale, sure: float) -> None:
@@ -231,8 +243,13 @@ def _facts(page: Page, elements: list[Element]) -> list[tuple[Element, str]]:
         if element.text_end - element.text_from != 1 or page.texts[element.text_from][0] != element:
             continue
         text = page.text(element)
-        if 1 < len(text) <= _MAX_FACT:
-            found.append((element, text))
+        pieces = _SIDE_BY_SIDE.split(text) if len(text) <= _MAX_SENTENCE else []
+        # `Part-time · Hannover`
+        for piece in pieces if len(pieces) > 1 else [text]:
+            # Signs such as that of a clock stand before some.
+            fact = _SIGN_BEFORE.sub("", piece).strip()
+            if 1 < len(fact) <= _MAX_FACT:
+                found.append((element, fact))
     return found
 
 
@@ -250,11 +267,39 @@ def _add_facts(
         if element.tag in _LABEL_TAGS or text.endswith(":"):
             continue
         found.add("remote", is_remote([text]) or None, _SOURCE, 0.45)
-        if len(text) <= 45:
-            pay = salary_of(text, locale)
-            if pay is not None and ("unit" in pay or pay["min"] != pay["max"]):
-                found.add("salary", pay, _SOURCE, 0.4)
+        for place in _places_in(text):
+            found.add("locations", [place], _SOURCE, 0.42)
+        pay = salary_of(text, locale)
+        if pay is not None and ("unit" in pay or pay["min"] != pay["max"]):
+            found.add("salary", pay, _SOURCE, 0.4)
     found.add("employmentType", employment_types(kinds)[:3], _SOURCE, 0.45)
+
+
+def _places_in(text: str) -> list[str]:
+    """`Boise, Idaho` and `Permanent, Part-time, Hannover`: known names of places, with the country
+    or state that follows them."""
+    parts = [part.strip() for part in text.split(",")]
+    found: list[str] = []
+    for at, part in enumerate(parts):
+        if label_key(part) in CITIES:
+            beside = parts[at + 1 : at + 3]
+            regions = list(takewhile(_may_follow_city if len(parts) == 2 else _is_region, beside))
+            found.append(", ".join([part, *regions]))
+    if found or len(parts) != 2:
+        return found
+    # The name of a small town is known by the country after it.
+    is_place = len(label_key(parts[1])) > 2 and label_key(parts[1]) in REGIONS
+    return [text] if is_place and parts[0].istitle() else []
+
+
+def _is_region(text: str) -> bool:
+    return label_key(text) in REGIONS
+
+
+def _may_follow_city(text: str) -> bool:
+    """A province such as `Vizcaya`, alone beside its city."""
+    is_name = text.istitle() and text.isalpha()
+    return _is_region(text) or (is_name and not employment_types([text]) and not is_remote([text]))
 
 
 def _add_told_salary(found: Candidates, regions: Regions, locale: Locale) -> None:
@@ -275,6 +320,11 @@ def _add_place(found: Candidates, page: Page, heading: Element | None) -> None:
     if text is not None:
         found.add("locations", [text], _SOURCE, 0.5)
     start = 0 if heading is None else heading.index
+    for element in page.elements[start : start + _BELOW]:
+        text = page.text(element) if element.text_end - element.text_from == 1 else ""
+        if len(text) <= _MAX_FACT and _PIN_BEFORE.match(text):
+            found.add("locations", [_PIN_BEFORE.sub("", text)], _SOURCE, 0.45)
+            break
     for icon in page.elements[start : start + _BELOW]:
         # A picture of a pin instead of a label.
         if icon.text_end > icon.text_from or icon.parent is None or not icon.attributes:
@@ -346,17 +396,34 @@ def _date_label(text: str) -> str:
 
 
 def _company_in_title(page: Page, heading: Element | None, titles: tuple[str, ...]) -> str | None:
-    """`Acme - Engineer` and `Engineer at Acme` name the company beside the heading."""
+    """`Acme - Engineer`, `Engineer at Acme` and `Careers | Acme` name the company beside the
+    heading."""
     name = "" if heading is None else page.text(heading)
     for title in titles:
-        if not name or name not in title:
+        if name and name in title:
+            before, _, after = title.partition(name)
+            # `Job application for` stands before the title, too.
+            is_name = _AFTER_COMPANY.search(before) or has_legal_form(before.strip())
+            first = _AFTER_COMPANY.sub("", before) if is_name else ""
+            sides = [first, _BEFORE_COMPANY.sub("", after)]
+        elif any(label_key(one) in CAREER_PAGES for one in _SEPARATORS.split(title)):
+            sides = [title]
+        else:
             continue
-        before, _, after = title.partition(name)
-        rest = _BEFORE_COMPANY.sub("", after) if after.strip() else _AFTER_COMPANY.sub("", before)
-        rest = _JOBS_AT.sub("", rest.strip())
-        if 2 <= len(rest) <= 60 and not _SEPARATORS.search(rest):
-            return read_line_text(rest)
+        rests = [rest for one in sides if (rest := _without_career_page(one))]
+        if len(rests) == 2:
+            # The other one may be the name of a board or of a software.
+            rests = [one for one in rests if has_legal_form(one)]
+        if len(rests) == 1 and 2 <= len(rests[0]) <= 60 and not _SEPARATORS.search(rests[0]):
+            return read_line_text(rests[0])
     return None
+
+
+def _without_career_page(title: str) -> str:
+    """`Jobs bei Acme`, `Careers | Acme`: the rest of a title that names the company."""
+    parts = [_JOBS_AT.sub("", one.strip(" -–|:,")) for one in _SEPARATORS.split(title)]
+    kept = [one for one in parts if one and label_key(one) not in CAREER_PAGES]
+    return kept[0] if len(kept) == 1 else title.strip() if kept else ""
 
 
 def _named(

@@ -7,7 +7,17 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from penstock.catalog.pages.job_words import KINDS, PARTS, REMOTE, SALARY_UNITS, STEMS
+from penstock.catalog.pages.job_words import (
+    APPLY,
+    APPLY_BEGINNINGS,
+    KINDS,
+    LABELS,
+    PARTS,
+    PERMANENT,
+    REMOTE,
+    SALARY_UNITS,
+    STEMS,
+)
 from penstock.catalog.pages.locale import Locale
 from penstock.catalog.pages.values import plain_amount, read_amount
 from penstock.catalog.pages.words import label_key
@@ -19,6 +29,11 @@ from penstock.catalog.word_lists import words
 _CODES = words("FULL_TIME PART_TIME CONTRACTOR TEMPORARY INTERN VOLUNTEER PER_DIEM OTHER")
 _SEPARATOR = re.compile(r"[,;/|•·()]|\s[-–]\s|\s(?:or|and|oder|und|ou|et|o|y|e|i|nebo|alebo)\s|\n")
 _DAY = re.compile(r"(?:19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}")
+_DATE_INSIDE = re.compile(
+    r"(?<![0-9])(?:[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{4}"
+    r"|[0-9]{1,2}(?:st|nd|rd|th|er|º|\.)?\s(?:de\s)?[^\W\d_]{3,12}\.?,?\s(?:de\s)?[0-9]{4})(?![0-9])"
+)
+_MAX_DATE_TEXT = 60
 _NUMBER = re.compile(r"[0-9][0-9.,'\u00a0\u202f ]*[0-9]|[0-9]")
 _THOUSAND = re.compile(r"(?<=[0-9])\s?[kK](?![^\W\d_])")
 _WORD = re.compile(r"[^\W\d_]+|/h(?:r)?(?![^\W\d_])|p\.a\.")
@@ -26,7 +41,10 @@ _NOT_REMOTE = re.compile(r"(?<![^\W_])(?:not?|non|kein|nicht|sin|pas|ikke|inte|e
 _JOINED = re.compile(r"\s(?:and|und|et|y|e|i|a|og|och|en|ja|ve|и|та|és|și|&|\+)\s|[,/]")
 MAX_LINE = 3_000
 _MAX_HEADING = 60
+_MAX_BUTTON = 60
 _MAX_HEADING_WORDS = 8
+# The level of lines in bold type.
+_BOLD_LEVEL = 8
 # Shorter ones also stand in headings of other parts.
 _LONG_PARTS = frozenset(phrase for phrase in PARTS if len(phrase) >= 6)
 _YEARLY_FROM = 15_000
@@ -43,20 +61,36 @@ _LEGAL_FORM = re.compile(
 )
 
 
-def employment_types(texts: Iterable[str]) -> list[str]:
-    """Codes of schema.org, from codes and from words in many languages."""
+def employment_types(texts: Iterable[str], *, by_beginning: bool = False) -> list[str]:
+    """Codes of schema.org, from codes and from words in many languages; with ``by_beginning`` other
+    words may follow these: `CDD de 6 mois`."""
     kept: list[str] = []
     for text in texts:
         found: list[str] = []
         for part in _SEPARATOR.split(text[:300]):
             code = part.strip().upper().replace("-", "_").replace(" ", "_")
             code = code if code in _CODES else KINDS.get(label_key(part), "")
+            if not code and by_beginning:
+                code = _kind_at_start(label_key(part))
             # `Fixed-term contract` and `Fixed-Term/Contract` are no work of a contractor.
             if code == "CONTRACTOR" and label_key(part) == "contract" and found:
                 continue
             found += [code] if code else []
         kept += [code for code in dict.fromkeys(found) if code not in kept]
-    return kept
+    # A permanent job is one of full time, unless the posting says how much.
+    says_how_much = not {"FULL_TIME", "PART_TIME"}.isdisjoint(kept)
+    found = ["FULL_TIME" if code == PERMANENT else code for code in kept]
+    return [
+        code for code, was in zip(found, kept, strict=True) if was != PERMANENT or not says_how_much
+    ]
+
+
+def _kind_at_start(key: str) -> str:
+    while " " in key:
+        key = key.rpartition(" ")[0]
+        if key in KINDS:
+            return KINDS[key]
+    return ""
 
 
 def is_remote(texts: Iterable[str]) -> bool:
@@ -73,8 +107,13 @@ def day_of(text: str, locale: Locale) -> str | None:
         return found[0]
     is_american = locale.language == "en" and locale.currency in ("USD", "CAD", None)
     order: DateOrder = "mdy" if is_american else "dmy"
-    read = read_date(text.strip()[:60], order).value
-    return read if isinstance(read, str) and _DAY.fullmatch(read) else None
+    inside = _DATE_INSIDE.search(text[:_MAX_DATE_TEXT])
+    # `Friday 27 November 2026 at noon`
+    for written in (text.strip()[:_MAX_DATE_TEXT], "" if inside is None else inside[0]):
+        read = read_date(written, order).value if written else None
+        if isinstance(read, str) and _DAY.fullmatch(read):
+            return read
+    return None
 
 
 def salary_of(text: str, locale: Locale) -> dict[str, str] | None:
@@ -134,10 +173,26 @@ def salary_amounts(values: dict[str, str | None], locale: Locale) -> dict[str, s
     return kept
 
 
+def says_apply(text: str) -> bool:
+    if not 2 <= len(text) <= _MAX_BUTTON:
+        return False
+    key = label_key(text).rstrip("!›»>→ ")
+    if key in APPLY:
+        return True
+    # `Apply coupon` is no application; `postuler sur le site` is one.
+    at = key.find(" ")
+    while at > 0:
+        if key[:at] in APPLY_BEGINNINGS:
+            return True
+        at = key.find(" ", at + 1)
+    return False
+
+
 def parts_of(lines: Iterable[tuple[str, int]]) -> dict[str, str]:
     """Requirements and responsibilities of a text, by its headings. Lines have their level as
     headings, 0 for text; a heading that is not known ends a part of its own level or a lower
-    one."""
+    one, and so does a button to apply or the label of a salary. A heading below that of the same
+    part names it more precisely, so that only what follows it is kept."""
     kept: dict[str, list[str]] = {}
     part: str | None = None
     began = 0
@@ -145,12 +200,19 @@ def parts_of(lines: Iterable[tuple[str, int]]) -> dict[str, str]:
         line = line.lstrip("-•*· ")
         found, rest = _part_and_rest(line, level)
         if found is not None:
+            if found == part and 0 < began < level < _BOLD_LEVEL:
+                kept.pop(part, None)
             part, began, line = found, level, rest
-        elif level and part is not None and (not began or level <= began):
+        elif (level and (not began or level <= began)) or _is_beside_text(line):
             part = None
         if part in ("requirements", "responsibilities") and line:
             kept.setdefault(part, []).append(line[:MAX_LINE])
     return {name: "\n".join(lines) for name, lines in kept.items()}
+
+
+def _is_beside_text(line: str) -> bool:
+    """A button to apply, or the label of a salary below the text."""
+    return says_apply(line) or LABELS.get(label_key(line)) == "salary"
 
 
 def text_lines(text: str | None) -> list[tuple[str, int]]:

@@ -23,6 +23,8 @@ LABELS = _by_phrase("label ")
 NAMED_DATES = {
     key: field for key, field in LABELS.items() if field in ("datePosted", "validThrough")
 }
+# Without an end; not a kind of its own.
+PERMANENT = "permanent"
 KINDS = _by_phrase("kind ")
 SALARY_UNITS = _by_phrase("salary unit ")
 PARTS = _by_phrase("heading ") | dict.fromkeys(
@@ -34,6 +36,11 @@ STEMS = {
     for part in ("requirements", "responsibilities")
     for stem in _LISTS[f"stems of {part}"].split()
 }
+CAREER_PAGES = frozenset(label_key(phrase) for phrase in phrases(_LISTS["career pages"]))
+_PLACES = load("places")
+CITIES = frozenset(label_key(phrase) for phrase in phrases(_PLACES["cities"]))
+# Countries and states after the name of a city.
+REGIONS = frozenset(label_key(phrase) for phrase in phrases(_PLACES["regions"]))
 REMOTE = phrases(_LISTS["remote"])
 APPLY = frozenset(label_key(phrase) for phrase in phrases(_LISTS["apply button"]))
 # Those that other words may follow.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator
+from itertools import takewhile
 from typing import NamedTuple
 
 from penstock.catalog.pages.candidates import Candidates
@@ -20,11 +21,13 @@ from penstock.catalog.pages.words import label_key, labels
 MAX_LABEL = 60
 MAX_VALUE = 400
 MAX_PAIRS = 2_000
+MAX_VALUES = 50
 MAX_ATTRIBUTES = 200
 
 _SOURCE = "label"
 # `Varenr. SB850`
 _ABBREVIATED = re.compile(r"([^\W\d_][^\d:]{1,20}\.)\s?([\w./-]{2,40})")
+_BOLD = frozenset(("b", "strong", "em", "i", "span", "label", "u"))
 _COLON = re.compile(r"[:：]")
 _READERS = {
     "sku": read_identifier_text, "gtin": read_gtin_text, "mpn": read_identifier_text,
@@ -38,6 +41,8 @@ class Pair(NamedTuple):
     element: Element
     # In a table or a definition list, not in running text.
     in_table: bool
+    # Another value of the label before it.
+    is_further: bool = False
 
 
 def add_labelled(found: Candidates, regions: Regions) -> None:
@@ -76,9 +81,20 @@ def pairs(regions: Regions, known: Container[str]) -> Iterator[Pair]:
         if found is None or not found.value or regions.is_elsewhere(element):
             continue
         yield found
+        if element.tag == "dt":
+            yield from _further_values(page, element, found)
         count += 1
         if count >= MAX_PAIRS:
             return
+
+
+def _further_values(page: Page, label: Element, first: Pair) -> Iterator[Pair]:
+    """A definition list may have several values for one label."""
+    following = label.parent.children[first.element.place + 1 :] if label.parent else []
+    for value in takewhile(lambda one: one.tag == "dd", following[:MAX_VALUES]):
+        pair = _pair(page, label, value, True)
+        if pair is not None:
+            yield pair._replace(is_further=True)
 
 
 def _pair_of(page: Page, element: Element, known: Container[str]) -> Pair | None:
@@ -132,6 +148,8 @@ def _beside(page: Page, element: Element, known: Container[str]) -> Pair | None:
     text = page.text(element)
     if not 2 <= len(text) <= 40 or label_key(text) not in known:
         return None
+    if (following := _text_after(page, element)) is not None:
+        return Pair(text, following, element, False)
     value = _next_element(element)
     if value is None:
         # The rest of the parent's text: `<strong>SKU</strong> 12345`.
@@ -144,6 +162,18 @@ def _beside(page: Page, element: Element, known: Container[str]) -> Pair | None:
         rest = rest.strip(" :")
         return Pair(text, rest, element, False) if 0 < len(rest) <= 80 else None
     return _pair(page, element, value, False)
+
+
+def _text_after(page: Page, element: Element) -> str | None:
+    """`<b>Salary:</b> £12 per hour<br>`: the text of the parent up to the next element, if the
+    label ends with a colon."""
+    if element.tag not in _BOLD or element.text_end >= len(page.texts):
+        return None
+    owner, text = page.texts[element.text_end]
+    is_label = page.text(element).endswith((":", "：")) or text.lstrip().startswith((":", "："))
+    value = " ".join(text.split()).strip(" :：")
+    is_value = owner is element.parent and is_label and 0 < len(value) <= MAX_VALUE
+    return value if is_value else None
 
 
 def _pair(page: Page, label: Element, value: Element, in_table: bool) -> Pair | None:

@@ -53,6 +53,8 @@ def read_product(
     if not (asked or is_product or _looks_like_product(regions, price)):
         return None
     read = _choose(found, locale, titles)
+    if "availability" in read and read["availability"].source == "default" and regions.is_blocked:
+        del read["availability"]
     _spell_sku(read, page)
     return read
 

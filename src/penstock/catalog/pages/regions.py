@@ -11,6 +11,7 @@ from penstock.catalog.pages.schema_product import likeness
 from penstock.catalog.pages.words import (
     ADD_TO_CART,
     OTHER_PRODUCT_NAMES,
+    OUT_OF_STOCK,
     SOLD_OUT_BUTTON,
     label_key,
     name_words,
@@ -18,7 +19,7 @@ from penstock.catalog.pages.words import (
 from penstock.catalog.word_lists import words
 
 MIN_LIST = 3
-_OUTSIDE = words("nav footer aside title option select")
+OUTSIDE = words("nav footer aside title option select")
 _BUTTONS = frozenset(("button", "a", "input", "span", "div"))
 _NAME_NAMES = words("name title product-title product-name goods-name item-name prd-name")
 _LOGO_NAMES = words("logo site-title site-name brand-logo header-logo sitename")
@@ -33,6 +34,8 @@ class Regions:
     titles: tuple[str, ...]
     # Names of the parts that are about something else.
     elsewhere: frozenset[str] = OTHER_PRODUCT_NAMES
+    # Tags of such parts.
+    outside: frozenset[str] = OUTSIDE
 
     @cached_property
     def heading(self) -> Element | None:
@@ -46,6 +49,8 @@ class Regions:
                 continue
             value = {"h1": 1.0, "h2": 0.2}.get(element.tag, 0.6)
             if element.tag == "h2" and not name_words(element.names).isdisjoint(_NAME_NAMES):
+                value = 0.6
+            if not self.titles and best is None and element.tag == "h2":
                 value = 0.6
             value += 1.5 * max((likeness(text, title) for title in self.titles), default=0.0)
             if value > score + 0.05:
@@ -71,7 +76,7 @@ class Regions:
                 answer = known
                 break
             path.append(current)
-            if current.tag in _OUTSIDE or (
+            if current.tag in self.outside or (
                 current.tag not in ("body", "html", "main")
                 and current.attributes
                 and not self.elsewhere.isdisjoint(name_words(current.names))
@@ -109,9 +114,19 @@ class Regions:
             key = label_key(text)
             if key in ADD_TO_CART and not self.is_elsewhere(element):
                 found.append((element, not _is_disabled(element)))
-            elif key in SOLD_OUT_BUTTON and element.tag != "div" and not self.is_elsewhere(element):
+            elif _says_sold_out(element, key) and not self.is_elsewhere(element):
                 found.append((element, False))
         return found
+
+    @cached_property
+    def is_blocked(self) -> bool:
+        """Whether a button below the heading cannot be pressed, and none to buy is known: the
+        product may be sold out, in words that are not known."""
+        below = self.page.elements[self.start :]
+        return not self.buttons and any(
+            one.tag == "button" and _is_disabled(one) and not self.is_elsewhere(one)
+            for one in below
+        )
 
     @cached_property
     def is_list(self) -> bool:
@@ -119,7 +134,7 @@ class Regions:
         made = Counter(
             (button.parent.tag, button.parent.names)
             for button, _ in self.buttons
-            if button.parent is not None and button.parent.names
+            if button.parent is not None
         )
         return bool(made) and max(made.values()) >= MIN_LIST
 
@@ -137,6 +152,12 @@ class Regions:
             near = min(abs(element.index - button.index) for button, _ in self.buttons[:3])
             far = min(far, 2.0 * near)
         return far
+
+
+def _says_sold_out(element: Element, key: str) -> bool:
+    if key in SOLD_OUT_BUTTON and element.tag != "div":
+        return True
+    return _is_disabled(element) and any(one in key for one in OUT_OF_STOCK)
 
 
 def _is_disabled(element: Element) -> bool:

@@ -27,7 +27,9 @@ DESCRIPTION_NAMES = words(_LISTS["names of descriptions"])
 
 
 def label_key(label: str) -> str:
-    return _EDGES.sub("", " ".join(label.lower().replace("’", "'").split()))
+    # A Turkish capital İ in lower case is an i with another dot above.
+    low = label.lower().replace("’", "'").replace("i\u0307", "i")
+    return _EDGES.sub("", " ".join(low.split()))
 
 
 @cache

@@ -5,23 +5,57 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from penstock.catalog.products.grid import flatten
+from penstock.model.exports.variants import VariantShape
+
 OPTION = "option:"
 # Further variants are added to the last column, so that none is lost.
 VARIANT_COLUMNS = 10
+_NUMBERED = [f"Variant {place + 1}" for place in range(VARIANT_COLUMNS)]
+# All variants in one cell, and the options of a variant if variants are rows.
+_VARIANTS = "variants"
+_OPTIONS = "variantOptions"
+
+
+def shaped_columns(columns: Sequence[str], shape: VariantShape, *, are_chosen: bool) -> list[str]:
+    """The columns of a table with variants in this shape. Columns that a person has chosen stay."""
+    if shape == "text":
+        return list(columns)
+    kept = [name for name in columns if are_chosen or name != _VARIANTS]
+    if shape == "columns":
+        return [*kept, *_NUMBERED]
+    return kept if are_chosen else [*kept, _OPTIONS]
+
+
+def shaped_cells(
+    product: Mapping[str, Any], columns: Sequence[str], shape: VariantShape
+) -> list[dict[str, Any]]:
+    """The cells of each line of a product, by column."""
+    lines: list[dict[str, Any]] = []
+    for one in variant_rows(product) if shape == "rows" else [product]:
+        cells = flatten(one, columns)
+        options = one.get(_OPTIONS)
+        if options:
+            cells[_OPTIONS] = "; ".join(f"{name}: {value}" for name, value in options.items())
+            cells |= {name: option_of(one, name) for name in columns if name.startswith(OPTION)}
+        if shape == "columns":
+            cells |= dict(zip(_NUMBERED, variant_cells(one), strict=True))
+        lines.append(cells)
+    return lines
 
 
 def variant_rows(product: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The product once per variant, with the values of the variant instead of its own; the product
     itself if it has none."""
-    variants = [one for one in product.get("variants") or () if isinstance(one, Mapping)]
+    variants = [one for one in product.get(_VARIANTS) or () if isinstance(one, Mapping)]
     if not variants:
         yield product
         return
     for variant in variants:
-        shown = {name: value for name, value in product.items() if name != "variants"}
+        shown = {name: value for name, value in product.items() if name != _VARIANTS}
         for name, value in variant.items():
             if name == "options":
-                shown["variantOptions"] = value
+                shown[_OPTIONS] = value
             elif isinstance(value, Mapping) and isinstance(shown.get(name), Mapping):
                 shown[name] = {**shown[name], **value}
             elif name == "sku":
@@ -33,7 +67,7 @@ def variant_rows(product: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def option_of(row: Mapping[str, Any], column: str) -> str | None:
     """The value of `option:NAME`, capitals or not."""
-    options = row.get("variantOptions")
+    options = row.get(_OPTIONS)
     if not isinstance(options, Mapping):
         return None
     wanted = column.removeprefix(OPTION).lower()
@@ -42,7 +76,7 @@ def option_of(row: Mapping[str, Any], column: str) -> str | None:
 
 def variant_cells(product: Mapping[str, Any]) -> list[str | None]:
     """A text per variant, for numbered columns."""
-    texts = [_text(one) for one in product.get("variants") or () if isinstance(one, Mapping)]
+    texts = [_text(one) for one in product.get(_VARIANTS) or () if isinstance(one, Mapping)]
     if len(texts) > VARIANT_COLUMNS:
         texts[VARIANT_COLUMNS - 1 :] = ["; ".join(texts[VARIANT_COLUMNS - 1 :])]
     return [*texts, *[None] * (VARIANT_COLUMNS - len(texts))]

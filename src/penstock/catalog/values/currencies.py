@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from penstock.catalog.values.result import EMPTY, NormalisedValue, unreadable
-from penstock.catalog.word_lists import by_word, entries, load, words
+from penstock.catalog.word_lists import by_word, entries, load, phrases, words
 
 _LISTS = load("currencies")
 CODES = words(_LISTS["codes"])
@@ -56,6 +56,12 @@ def _alternatives(words: Sequence[str]) -> str:
     return f"(?=[{firsts}])(?:{_NO_LETTER_BEFORE}(?:{letters})|{symbols})"
 
 
+# `белорусских рублей`, `ريال قطري`: names of which a part means another currency.
+CODE_OF_WORDS = {
+    name: code for code, names in entries(_LISTS["several words"]) for name in phrases(names)
+}
+_NAMES = "|".join(map(re.escape, sorted(CODE_OF_WORDS, key=len, reverse=True)))
+SEVERAL_WORDS = re.compile(rf"{_NO_LETTER_BEFORE}(?:{_NAMES}){_NO_LETTER_AFTER}", re.IGNORECASE)
 TOKEN = re.compile(_alternatives([*_WORDS, *sorted(CODES)]), re.IGNORECASE)
 
 

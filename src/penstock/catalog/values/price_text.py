@@ -7,7 +7,7 @@ import html
 import re
 
 from penstock.catalog.values import price_words as words
-from penstock.catalog.values.currencies import TOKEN, currency_of
+from penstock.catalog.values.currencies import CODE_OF_WORDS, SEVERAL_WORDS, TOKEN, currency_of
 from penstock.catalog.values.numbers import read_number, to_ascii
 
 _ABOVE = "⁰¹²³⁴⁵⁶⁷⁸⁹"
@@ -51,6 +51,9 @@ def plain_text(text: str) -> str:
     if not text.isascii():
         text = _DASH_AS_ZERO.sub(" 0", _DIGITS_ABOVE.sub(_lowered, text))
     body = " ".join(to_ascii(text).split()).replace("`", "'")
+    if " " in body:
+        body = SEVERAL_WORDS.sub(lambda found: f" {CODE_OF_WORDS[found[0].casefold()]} ", body)
+        body = " ".join(body.split())
     body = _WIDE_POINT.sub(".", body)
     body = _GAP.sub("", _WIDE_MARKS.sub(r"\1\2\3\4\5", body))
     body = _MIDDLE_DOT.sub(".", _UNDERSCORE.sub("", body))

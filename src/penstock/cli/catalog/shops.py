@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from typing import Annotated, Any
+from uuid import UUID
 
 import typer
 
 from penstock.cli import printing
+from penstock.cli.jobs.fix import Wait
+from penstock.cli.jobs.jobs import show_end
 
 app = typer.Typer(help="Imports from connected shops.", no_args_is_help=True)
 
@@ -31,6 +34,7 @@ def import_shop(
     missing: Annotated[
         str | None, typer.Option(help="Products that the shop lacks: report or unpublish.")
     ] = None,
+    wait: Wait = False,
     json: printing.Json = False,
 ) -> None:
     """Import all products, some by id, or those that changed; prints the id of the job."""
@@ -45,7 +49,11 @@ def import_shop(
     else:
         asked["all"] = True
     receipt = asyncio.run(_import(asked))
-    if json:
+    if wait:
+        from penstock.cli.jobs.control import watched
+
+        show_end(asyncio.run(watched(UUID(receipt["jobId"]))), json)
+    elif json:
         printing.as_json(receipt)
     else:
         print(receipt["jobId"])

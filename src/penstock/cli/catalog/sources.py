@@ -68,6 +68,7 @@ def demo(json: printing.Json = False) -> None:
     printing.columns(
         ("NAME", "FORMAT", "URL"), [(m["name"], m["format"], m["config"]["url"]) for m in made]
     )
+    printing.note("They offer household goods. Try: penstock research Chair")
 
 
 @app.command("check")

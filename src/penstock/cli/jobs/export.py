@@ -11,7 +11,7 @@ import typer
 
 from penstock.cli import printing
 from penstock.cli.catalog.products import Format
-from penstock.cli.catalog.templates import Template
+from penstock.cli.catalog.templates import Template, VariantsAs
 from penstock.cli.jobs.jobs import JobId
 
 
@@ -59,6 +59,7 @@ def export(
     code: Annotated[str, typer.Option(help="Rows that ended with this error only.")] = "",
     q: Annotated[str, typer.Option("--q", metavar="WORDS", help="Rows that contain this.")] = "",
     template: Template = "",
+    variants: VariantsAs = None,
     json: printing.Json = False,
 ) -> None:
     """Write a job's rows to a file, as the grid shows them."""
@@ -70,6 +71,7 @@ def export(
         "format": kind.value if kind else pages_for(output).extension, "which": which.value,
         "code": code, "q": q,
         "statuses": [one.value for one in status or ()], "template": template,
+        "variants": variants.value if variants else "",
     }  # fmt: skip
     filters = {name: value for name, value in given.items() if value}
     size = asyncio.run(exported(f"/api/jobs/{job_id}/export", filters, place))

@@ -19,7 +19,7 @@ from penstock.engine.context import StopSign
 from penstock.engine.finish import finish
 from penstock.engine.ingest import Ingest
 from penstock.engine.ranges import store_range
-from penstock.engine.run import run_items
+from penstock.engine.run import Worked, run_items
 from penstock.engine.runtime import Runtime
 from penstock.engine.services.leader import Leader
 from penstock.engine.services.service import run_service
@@ -28,6 +28,7 @@ from penstock.engine.worker.heartbeat import Heartbeat, Report
 from penstock.engine.worker.liveness import Liveness
 from penstock.engine.worker.memory import give_memory_back
 from penstock.engine.worker.reaper import LocalWorkerReaper
+from penstock.engine.worker.settle_each import SettleEach
 from penstock.engine.worker.slots import Slots
 from penstock.engine.worker_errors import CHILD_CRASHED, SLICE_FAILED, tell_worker_error
 from penstock.model.adaptive import ClaimBounds
@@ -107,6 +108,7 @@ class Worker:
         self._release_now = asyncio.Event()
         self._minding: asyncio.Task[None] | None = None
         self._quiet_until = 0.0
+        self._claim_began = self._began
         self._deadline: float | None = None
         self._heartbeat = Heartbeat(
             runtime.db,
@@ -247,6 +249,7 @@ class Worker:
         limits = replace(self._limits, holds_ingest=self._heartbeat.overloaded)
         if figures.is_busy:
             limits = replace(limits, own_cap=min(limits.own_cap, _BUSY_SLICES))
+        self._claim_began = time.monotonic()
         try:
             claimed = await claim(
                 self._runtime.db,
@@ -335,12 +338,12 @@ class Worker:
     async def _until_due(self, most: float) -> float:
         try:
             async with self._runtime.db.acquire() as conn:
-                wait = await claims.next_ready_ms(conn)
+                since_claim = time.monotonic() - self._claim_began
+                wait = await claims.next_ready_ms(conn, since_claim * 1000)
         except TRANSIENT_DB_ERRORS:
             return most
-        # Due, but not claimable here: for other workers, or over a limit. A finished slice or a
-        # ticket ends the wait sooner.
-        return most if wait is None or wait <= 0 else min(most, wait / 1000)
+        # A finished slice or a ticket ends the wait sooner.
+        return most if wait is None else min(most, wait / 1000)
 
     async def _work(self, claimed: Claim, stop: StopSign) -> None:
         work = claimed.work
@@ -390,7 +393,7 @@ class Worker:
         )
 
     async def _give_back(self, claimed: Claim) -> None:
-        if self._running.abandoned:
+        if self._running.abandoned or not claimed.leases:
             return
         try:
             await asyncio.shield(
@@ -451,9 +454,10 @@ class Worker:
     async def _work_items(self, claimed: Claim, stop: StopSign) -> None:
         """Run and settle the claim in pieces of about half a second, so that progress is visible, a
         crash repeats little, and virtual time is charged as it passes."""
-        deadline = time.monotonic() + self._time_box
-        if self._deadline is not None:
-            deadline = min(deadline, self._deadline)
+        if self._settles_each(claimed):
+            await self._work_each(claimed, stop)
+            return
+        deadline = self._slice_deadline()
         # A smaller piece would wait for its slowest answer with fewer requests under way.
         size = max(_piece_size(claimed), self._items_at_once(claimed))
         left = claimed
@@ -468,11 +472,34 @@ class Worker:
             await self._give_back(left)
             raise
 
+    def _slice_deadline(self) -> float:
+        deadline = time.monotonic() + self._time_box
+        return deadline if self._deadline is None else min(deadline, self._deadline)
+
+    def _settles_each(self, claimed: Claim) -> bool:
+        known = self._runtime.pipelines.get(claimed.work.pipeline)
+        return known is not None and claimed.work.stage in known.settles_each
+
+    async def _work_each(self, claimed: Claim, stop: StopSign) -> None:
+        """Run the items side by side and settle each when it ends."""
+        each = SettleEach(self._runtime, claimed, stop, self._items_at_once(claimed))
+        try:
+            await each.run(self._slice_deadline(), self._settle_piece)
+        except asyncio.CancelledError:
+            await self._give_back(each.left)
+            raise
+        except TRANSIENT_DB_ERRORS as error:
+            self._runtime.log.warning("slice goes back", error=repr(error))
+            await self._give_back(each.left)
+
     async def _work_piece(
         self, piece: Claim, stop: StopSign, deadline: float, *, last: bool
     ) -> bool:
         """Run and settle; False if the lease was lost."""
         worked = await run_items(self._runtime, piece, stop, deadline - time.monotonic())
+        return await self._settle_piece(piece, worked, last)
+
+    async def _settle_piece(self, piece: Claim, worked: Worked, last: bool) -> bool:
         self._runtime.failpoints.reach("after_work")
         if worked.crashed:
             await self._tell_error(CHILD_CRASHED, ChildCrashed(), piece)

@@ -133,6 +133,19 @@ def unwrapped(line: str) -> str:
     return text[1:-1].replace('""', '"') + line[len(text) :]
 
 
+# Terminals draw tables with lines of their own.
+_BOX = str.maketrans(
+    dict.fromkeys("│┃║", "|")
+    | dict.fromkeys("─━═", "-")
+    | dict.fromkeys("┌┐└┘├┤┬┴┼╔╗╚╝╠╣╦╩╬┏┓┗┛┣┫┳┻╋╞╪╡", "+")
+)
+
+
+def with_plain_bars(line: str) -> str:
+    """A line of a table that is drawn with box characters, with bars and hyphens instead."""
+    return line.translate(_BOX) if any(mark in line for mark in "│┃║─━═") else line
+
+
 def is_rule(line: str) -> bool:
     """Whether a line is only a rule: ``|---|:-:|``, ``----+----``, ``+====+``."""
     text = line.strip()
@@ -144,7 +157,7 @@ def is_rule(line: str) -> bool:
 
 def _cells_of_drawn_line(line: str) -> str:
     """A line of a drawn table as cells; a rule becomes an empty line, to keep line numbers."""
-    text = line.rstrip("\r\n")
+    text = with_plain_bars(line).rstrip("\r\n")
     end = line[len(text) :]
     text = text.strip()
     if "|" not in text:

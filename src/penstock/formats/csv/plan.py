@@ -57,6 +57,7 @@ class CsvPlan:
     stop_line: int | None = None
     comment: str | None = None
     repeats: bool = False
+    page_lines: bool = False
     split_amounts: Sequence[int] = ()
 
     def as_json(self) -> dict[str, Any]:
@@ -212,6 +213,7 @@ def _plan_of(
         stop_line=stop if sample.whole else None,
         comment=comment,
         repeats=layout.repeats,
+        page_lines=layout.page_lines,
         split_amounts=split,
     )  # fmt: skip
 

@@ -16,6 +16,7 @@ from penstock.formats.csv.records import Block, blocks_of, cell_too_large
 from penstock.formats.read_options import Problem, ReadOptions, shown_line
 from penstock.formats.source import Source
 from penstock.formats.structure.cell_kinds import is_blank, unique_names
+from penstock.formats.structure.help_rows import is_page_line
 from penstock.formats.structure.layout import cut_footer
 from penstock.formats.tables import Chunks, Cursor, Piece, Problems, TableEnd, TableHead, fit
 
@@ -119,8 +120,8 @@ class _Table:
         self.problems.add(*block.problems)
         rows, width = block.rows, self._plan.width
         most = self._limits["cell_bytes"]
-        if self._plan.repeats:
-            self._blank_names(rows)
+        if self._plan.repeats or self._plan.page_lines:
+            self._blank_printed_lines(rows)
         for row in rows if self._plan.split_amounts else ():
             join_split_amounts(row, self._plan.split_amounts, width)
         if self._plan.comment is None and set(map(len, rows)) == {width}:
@@ -133,11 +134,11 @@ class _Table:
         check_columns(block, self._limits["columns"])
         return self._checked(block, self._fitted(block), most)
 
-    def _blank_names(self, rows: list[list[str]]) -> None:
-        """Blank rows that repeat the header."""
-        names = self._plan.header
+    def _blank_printed_lines(self, rows: list[list[str]]) -> None:
+        """Blank rows that repeat the header, and lines like `Page 2`."""
+        names, has_pages = self._plan.header, self._plan.page_lines
         for row in rows:
-            if row[: len(names)] == names:
+            if row[: len(names)] == names or (has_pages and is_page_line(row)):
                 row[:] = [""] * len(row)
 
     def _fitted(self, block: Block) -> list[list[str]]:

@@ -71,7 +71,7 @@ def blocks_of(
 def _cleaned(text: str, line: int) -> tuple[str, list[Problem]]:
     """The text without NULs and foreign bytes, and the problems of lines that contained them or
     replacement characters."""
-    text = read_c1_as_cp1252(text)
+    text = _without_page_marks(read_c1_as_cp1252(text))
     foreign = is_foreign(text)
     if "\0" not in text and "\ufffd" not in text and not foreign:
         return text, []
@@ -84,6 +84,15 @@ def _cleaned(text: str, line: int) -> tuple[str, list[Problem]]:
             said = f"Line {number:,} holds bytes that are no UTF-8; they were read as cp1252"
             problems.append(Problem("ENCODING_MIXED", number, said))
     return as_cp1252(text).replace("\0", "\ufffd"), problems
+
+
+def _without_page_marks(text: str) -> str:
+    """The text without form feeds and byte order marks at the beginning of lines, which files put
+    together from several have."""
+    for mark in ("\x0c", "\ufeff"):
+        if mark in text:
+            text = text.removeprefix(mark).replace(f"\n{mark}", "\n")
+    return text
 
 
 def _read_block(file: TextIO, most_cell: int) -> str:

@@ -14,7 +14,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from penstock.formats.csv.dialect import SPACES, UNIT, Dialect, cells_up_to, is_rule, unwrapped
+from penstock.formats.csv.dialect import (
+    SPACES,
+    UNIT,
+    Dialect,
+    cells_up_to,
+    is_rule,
+    unwrapped,
+    with_plain_bars,
+)
 from penstock.formats.csv.fixed_width import find_positions, gaps_of_widths
 from penstock.formats.csv.lenient import SearchBudget, repair_record
 from penstock.formats.read_options import ReadOptions, wrong_option
@@ -26,7 +34,7 @@ SAMPLE_ROWS = 400
 DELIMITERS = {
     ",": 1.0, ";": 1.0, "\t": 1.0, "|": 0.98, "^": 0.8, "~": 0.8, "\x01": 0.9, "\x1f": 0.9,
     "¦": 0.9, "§": 0.8, "#": 0.5, ":": 0.62, " ": 0.62, "*": 0.4, "!": 0.4, "/": 0.3, "_": 0.2,
-    "-": 0.2, "=": 0.3, "&": 0.4, "，": 0.9, "；": 0.9,
+    "-": 0.2, "=": 0.3, "&": 0.4, "，": 0.9, "；": 0.9, "؛": 0.9, "،": 0.8,
 }  # fmt: skip
 SEVERAL = (SPACES, "||", "|~|", "~|~", "::", ";;", "\t|\t", "@@", "##", "^^", "#|#", "<>", "~~")
 _STRONG = ",;\t|"
@@ -73,9 +81,10 @@ def sniff(text: str, options: ReadOptions) -> SniffResult:
     told = options.delimiter or sep_line(text)
     if sep_line(text) is not None:
         lines = lines[1:]
-    is_drawn = lines_are_ruled(lines) or _are_between_bars(lines)
+    bars = [with_plain_bars(line) for line in lines]
+    is_drawn = lines_are_ruled(bars) or _are_between_bars(bars)
     if told in (None, "|") and options.quote is None and is_drawn:
-        drawn = _scored(lines, Dialect("|", "", ruled=True))
+        drawn = _scored(bars, Dialect("|", "", ruled=True))
         if drawn.width > 1:
             return SniffResult(drawn.dialect, drawn.width, 1.0)
     if placed := _placed(lines, options):
@@ -169,8 +178,10 @@ def _by_position(lines: Sequence[str], options: ReadOptions) -> list[Candidate]:
 
 
 def lines_are_wrapped(lines: Sequence[str]) -> bool:
-    """Whether each whole line is in quotes."""
+    """Whether each whole line is in quotes, but perhaps the header."""
     filled = [line.strip() for line in lines if line.strip()]
+    if len(filled) > 2 and '"' not in filled[0] and any(mark in filled[0] for mark in _STRONG):
+        del filled[0]
     wrapped = [line for line in filled if len(line) > 2 and line[0] == line[-1] == '"']
     marks = [any(mark in line for mark in _STRONG) for line in wrapped]
     return len(wrapped) >= 2 and len(wrapped) == len(filled) and all(marks)

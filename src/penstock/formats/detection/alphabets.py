@@ -28,11 +28,16 @@ NARROW: dict[str, tuple[str, ...]] = {
     "cp1250": _CENTRAL,
     "cp1251": _CYRILLIC,
     "koi8-r": _CYRILLIC[:1],
+    "koi8-u": _CYRILLIC[1:2],
     "cp866": _CYRILLIC[:1],
+    "mac_cyrillic": _CYRILLIC[:2],
     "cp1253": _GREEK,
+    "cp737": _GREEK,
     "cp1254": _TURKISH,
+    "cp857": _TURKISH,
     "cp1255": _HEBREW,
     "cp1256": _ARABIC,
+    "iso8859_6": _ARABIC,
     "cp1257": _BALTIC,
     "cp874": _THAI,
     "iso8859_5": _CYRILLIC,
@@ -41,13 +46,15 @@ NARROW: dict[str, tuple[str, ...]] = {
     "mac_roman": _WESTERN,
     "cp850": _WESTERN,
     "cp852": _CENTRAL,
+    "mac_latin2": _CENTRAL,
 }
 # Frequent letters, which distinguish encodings that swap alphabets.
 FREQUENT = "оеаинтсрвлкмдпαοιετσνρηπκλυיוהלאמרתבשנاليمونتربةานรอกเงคมยลวดทสตะปบข"
 # Prior probability of each encoding.
 PRIOR = {
     "cp1252": 0.08, "cp1250": 0.04, "cp1251": 0.04, "koi8-r": -0.03, "cp866": -0.05,
-    "iso8859_5": -0.08, "cp874": -0.1,
+    "iso8859_5": -0.08, "cp874": -0.1, "koi8-u": -0.05, "mac_cyrillic": -0.06, "cp737": -0.06,
+    "cp857": -0.07, "iso8859_6": -0.05, "mac_latin2": -0.07,
     "cp1254": -0.02, "cp1257": -0.03, "cp1255": -0.02, "cp1256": -0.02, "iso8859_2": -0.01,
     "iso8859_15": -0.02, "mac_roman": -0.05, "cp850": -0.06, "cp852": -0.07,
 }  # fmt: skip

@@ -27,6 +27,8 @@ _CONTAINERS = (
     (b"\x09\x04", OLE),
     (b"\x09\x02", OLE),
 )
+# A script that sends a workbook may print a line break or a byte order mark before it.
+_ZIP_AFTER_BLANKS = re.compile(rb"(?:\xef\xbb\xbf|[\r\n\t ]){1,64}PK\x03\x04")
 _REFUSED = (
     (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
     (b"\xff\xd8\xff", "a JPEG picture"),
@@ -98,6 +100,8 @@ def kind_of_bytes(head: bytes, name: str = "The file") -> str:
     for signature, what in _REFUSED:
         if head.startswith(signature):
             raise refused(what, name)
+    if _ZIP_AFTER_BLANKS.match(head):
+        return ZIP
     encoding = marked_encoding(head)
     if encoding is None:
         # Some programs fill the last block of a text with NULs.

@@ -36,6 +36,8 @@ _FOREIGN_BYTES = re.compile(rb"\xf3\xbf[\xba\xbb]")
 # The maximum share of foreign bytes in UTF-8 text.
 MAX_FOREIGN = 0.1
 
+# The seven-bit encoding of Japanese mails switches to kanji and back with escapes.
+_ESCAPED_JAPANESE = re.compile(rb"\x1b\$[@B][!-~]{2,}\x1b\([BJ]")
 _CLOSE = 0.08
 _ASCII = bytes(range(128))
 # A non-ASCII character with its neighbours.
@@ -63,6 +65,19 @@ def marked_encoding(head: bytes) -> str | None:
         return "utf-16-le"
     if half and even > 0.4 * half and odd < 0.05 * half:
         return "utf-16-be"
+    if half and even + odd > 0.05 * half:
+        return _utf16_of_one_alphabet(head)
+    return None
+
+
+def _utf16_of_one_alphabet(head: bytes) -> str | None:
+    """UTF-16 of an alphabet beyond Latin: the high bytes are all NUL or that of the alphabet."""
+    for name, high, low in (("utf-16-le", 1, 0), ("utf-16-be", 0, 1)):
+        highs, size = Counter(head[high::2]), len(head) // 2
+        pages = sum(count for _, count in highs.most_common(2))
+        spread = 0 in highs and pages > 0.95 * size and len(set(head[low::2])) > len(highs)
+        if spread and head[low::2].count(0) < 0.05 * size:
+            return name
     return None
 
 
@@ -82,7 +97,8 @@ def find_encoding(source: Source) -> Encoding:
     marked = marked_encoding(head)
     errors = _errors(source, marked or "utf-8")
     if errors.first is None:
-        return Encoding(marked or "utf-8")
+        is_escaped = marked is None and errors.multibyte == 0 and _ESCAPED_JAPANESE.search(head)
+        return Encoding("iso2022_jp" if is_escaped else marked or "utf-8")
     if marked is not None and not marked.startswith("utf-8"):
         # Ignore a last character that was cut.
         note = f"bytes that are no {marked.upper()} near {errors.first:,} were replaced"

@@ -9,8 +9,11 @@ from itertools import islice
 from typing import Any
 
 from penstock.formats.read_options import MAX_SHOWN, Problem, ReadOptions, ReadReport, shown_line
+from penstock.formats.sheets.single_column import find_delimiter, split_rows
 from penstock.formats.structure.cell_kinds import is_blank, unique_names
+from penstock.formats.structure.help_rows import is_page_line
 from penstock.formats.structure.layout import Layout, Merge, cut_footer, find_layout
+from penstock.formats.structure.table_words import SHEETS_WITHOUT_PRODUCTS, letters_of
 from penstock.formats.tables import Chunks, Piece, Problems, TableEnd, TableHead, fit
 from penstock.model.errors import BadInput
 
@@ -58,6 +61,7 @@ def choose_sheet(
         # A long list of words in one column is not the data, if another sheet is a table.
         if any(sheet.widest >= _TABLE_WIDTH and sheet.cells > sheet.widest for sheet in shown):
             shown = [sheet for sheet in shown if sheet.widest != 1]
+        shown = _with_products(shown)
         most = max(sheet.cells for sheet in shown)
         chosen = next(sheet for sheet in shown if sheet.cells >= most / 4)
         others = [s.name for s in shown if s is not chosen and s.cells >= most / 4]
@@ -65,6 +69,14 @@ def choose_sheet(
             report.doubt(f"other sheets contain tables too: {', '.join(others[:10])}", 0.7)
     report.sheet = chosen.name
     return chosen
+
+
+def _with_products(sheets: list[SheetInfo]) -> list[SheetInfo]:
+    """The sheets that are not named after instructions or lists of values, if one of them is a
+    table."""
+    named = [sheet for sheet in sheets if letters_of(sheet.name) not in SHEETS_WITHOUT_PRODUCTS]
+    is_table = any(one.widest >= _TABLE_WIDTH and one.cells > 2 * one.widest for one in named)
+    return named if is_table else sheets
 
 
 def _find_sheet(sheets: Sequence[SheetInfo], wanted: str | int) -> SheetInfo:
@@ -91,6 +103,9 @@ def plan_grid(
     skip = options.skip_rows or 0
     head = [row for row in islice(rows, HEAD_ROWS + 1) if row[0] > skip]
     whole = len(head) <= HEAD_ROWS
+    delimiter = find_delimiter([row for _, row in head])
+    if delimiter is not None:
+        head = list(split_rows(head, delimiter))
     cells = _with_gaps(head[:HEAD_ROWS])
     first = head[0][0] if head else 1
     layout = _layout(cells, first, sheet, options)
@@ -105,9 +120,24 @@ def plan_grid(
         "first_row": first + layout.start,
         "stop_row": first + layout.stop if whole else None,
         "repeats": layout.repeats,
+        "page_lines": layout.page_lines,
+        "delimiter": delimiter,
+        "merged_down": _merged_down(sheet.merges, first + layout.start, layout.width),
     }
+    if delimiter is not None:
+        report.doubt(f"the cells of the only column were split at {delimiter!r}", 0.8)
     _add_to_report(report, layout, cells, first, sheet, header)
     return plan
+
+
+def _merged_down(merges: Sequence[Merge], first: int, width: int) -> list[list[int]]:
+    """Cells merged over several rows of the table: first row, last row and column."""
+    found = [
+        [top + 1, bottom + 1, left]
+        for top, left, bottom, right in merges
+        if bottom > top and left == right < width and top + 1 >= first
+    ]
+    return sorted(found)[:_MAX_LISTED]
 
 
 def _with_gaps(rows: Sequence[GridRow]) -> list[list[str]]:
@@ -184,6 +214,10 @@ def table_pieces(
     yield TableHead(plan, unique_names(plan["header"]), report.as_json() if report else {}, size)
     chunks = Chunks(limits, done)
     table = _Table(plan, problems)
+    if plan.get("delimiter"):
+        rows = split_rows(rows, plan["delimiter"])
+    if plan.get("merged_down"):
+        rows = _filled_down(rows, plan["merged_down"])
     for found in table.rows_of(rows):
         chunks.lines.add_each(table.numbers)
         yield from chunks.add(found, min(size, max(1, chunks.seen)), problems=table.placed())
@@ -191,6 +225,24 @@ def table_pieces(
     yield TableEnd(
         chunks.seen, table.footer, problems.shown(), problems.total, chunks.lines.runs
     )  # fmt: skip
+
+
+def _filled_down(rows: Iterable[GridRow], merged: Sequence[Sequence[int]]) -> Iterator[GridRow]:
+    """The rows with the value of a cell that is merged over several rows in each of them."""
+    waiting = deque(merged)
+    current: dict[int, tuple[int, str]] = {}
+    for number, row in rows:
+        while waiting and waiting[0][0] <= number:
+            top, bottom, column = waiting.popleft()
+            if top == number and column < len(row):
+                current[column] = (bottom, row[column])
+        for column, (bottom, text) in list(current.items()):
+            if number > bottom:
+                del current[column]
+            elif not is_blank(row) and not (column < len(row) and row[column]):
+                row += [""] * (column + 1 - len(row))
+                row[column] = text
+        yield number, row
 
 
 class _Table:
@@ -201,6 +253,7 @@ class _Table:
         self._stop: int | None = plan["stop_row"]
         self._width: int = plan["width"]
         self._names: list[str] | None = plan["header"] if plan.get("repeats") else None
+        self._has_pages: bool = plan.get("page_lines", False)
         self._problems = problems
         self.numbers: list[int] = []  # of the rows given last
         self._waiting: list[Problem] = []
@@ -225,6 +278,8 @@ class _Table:
                 continue
             if self._stop is not None and number >= self._stop:
                 break
+            if self._has_pages and is_page_line(row):
+                continue
             held.append((number, row))
             if len(held) > TAIL_ROWS:
                 ready.append(self._fitted(*held.popleft()))

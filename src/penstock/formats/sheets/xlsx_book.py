@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import IO, Any
+from typing import IO, Any, cast
 from xml.parsers import expat
 
 from penstock.formats.records.xml_text import safe_parser
@@ -19,6 +19,7 @@ from penstock.formats.sheets.numbers import (
     kind_of_format,
     words_of_format,
 )
+from penstock.formats.sheets.utf16_part import encoding_of_part, open_as_utf8
 from penstock.formats.source import corrupt
 from penstock.model.errors import BadInput
 
@@ -74,7 +75,9 @@ class Book:
 
     def part(self, path: str) -> IO[bytes]:
         try:
-            return self.archive.open(path)
+            file = self.archive.open(path)
+            encoding = encoding_of_part(cast(zipfile.ZipExtFile, file).peek(4)[:4])
+            return open_as_utf8(file, encoding) if encoding else file
         except (KeyError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
             raise corrupt("workbook", error) from error
 

@@ -21,12 +21,14 @@ from penstock.formats.structure.cell_kinds import (
     is_blank,
     kind_of,
 )  # fmt: skip
-from penstock.formats.structure.help_rows import explains
+from penstock.formats.structure.help_rows import counts_columns, explains, names_units
 
 Row = Sequence[str]
 Merge = tuple[int, int, int, int]
 _MAX_HEADER_ROWS = 6
 _LOOK_DOWN = 200
+# Rows of settings above a header.
+_MAX_ABOVE = 30
 _IDENTIFIER = re.compile(r"[a-z][a-z0-9_.-]{0,80}")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 # Settings of a template above its header: `Version=2014.1119`.
@@ -60,7 +62,7 @@ def find_header(
     chosen = [n for n in range(first, last + 1) if not is_blank(rows[n])]
     # Technical names below display names repeat the header.
     named = chosen[-1:] if len(chosen) > 1 and _are_identifiers(rows[chosen[-1]]) else chosen
-    help_rows = [n for n in named if n > at and explains(rows[n], rows[at])]
+    help_rows = [n for n in named if n > at and _is_help(rows[n], rows[at])]
     named = [n for n in named if n not in help_rows and not _is_rule(rows[n])]
     names = _joined(rows, named, width, merges)
     header = Header(chosen, names, sure=vote >= 0.5)
@@ -70,6 +72,10 @@ def find_header(
             (f"row {at + 1} was taken for the header, but could be the first row of data", 0.6)
         )
     return header
+
+
+def _is_help(row: Row, names: Row) -> bool:
+    return explains(row, names) or counts_columns(row, names)
 
 
 def _is_rule(row: Row) -> bool:
@@ -109,12 +115,41 @@ def _main_row(rows: Sequence[Row], start: int, stop: int, width: int) -> int | N
         if full >= enough and not _is_comment(rows, index, stop, width):
             if full < 0.6 * usual and index + 1 < stop and filled(rows[index + 1]) > 1.5 * full:
                 continue
+            if full < 0.6 * usual and _has_header_below(rows, index, stop, width, usual):
+                continue
             if index + 2 < stop and _is_settings(row, rows[index + 1]):
+                continue
+            if index + 2 < stop and _is_record_above(rows, index, stop, width):
                 continue
             if index + 2 < stop and _is_wider(rows, index, stop):
                 continue
             return index
     return None
+
+
+def _has_header_below(rows: Sequence[Row], index: int, stop: int, width: int, usual: float) -> bool:
+    """Whether a narrow row is above the header, like `Customer no. | 10023` among the settings of a
+    list: the first full row below is a header by its own cells."""
+    for at in range(index + 1, min(stop - 1, index + 1 + _MAX_ABOVE)):
+        if filled(rows[at]) >= max(3, 0.9 * usual):
+            return _is_header_by_itself(rows, at, stop, width)
+    return False
+
+
+def _is_record_above(rows: Sequence[Row], index: int, stop: int, width: int) -> bool:
+    """Whether the row is a record about the file above its header: `HDR | 20260101 | PRICES`."""
+    row, below = rows[index], rows[index + 1]
+    if filled(row) >= filled(below) or not any(kind_of(c) in (NUMBER, DATE) for c in row):
+        return False
+    return _is_header_by_itself(rows, index + 1, stop, width)
+
+
+def _is_header_by_itself(rows: Sequence[Row], at: int, stop: int, width: int) -> bool:
+    cells = [cell for cell in rows[at] if cell.strip()]
+    if any(kind_of(cell) in TYPED for cell in cells):
+        return False
+    body = [row for row in rows[at + 1 : min(stop, at + 1 + _LOOK_DOWN)] if not is_blank(row)]
+    return bool(body) and _vote(rows[at], body, width) >= 1
 
 
 def _is_wider(rows: Sequence[Row], index: int, stop: int) -> bool:
@@ -256,6 +291,8 @@ def _group_row(
             break
         if len(texts) == 1 and not spans and _is_title(texts[0]):
             break
+        if not spans and width > 3 and _is_setting(row) and _is_setting(rows[max(first - 2, 0)]):
+            break
         later = any(cell.strip() for cell in row[1:])
         if not later or (len(texts) < 2 and not spans and len(row) < width):
             break
@@ -263,6 +300,11 @@ def _group_row(
             break
         first -= 1
     return first
+
+
+def _is_setting(row: Row) -> bool:
+    """Whether only the first two cells are filled: a name and its value."""
+    return [n for n, cell in enumerate(row) if cell.strip()] == [0, 1]
 
 
 def _is_title(text: str) -> bool:
@@ -281,6 +323,12 @@ def _down_to(rows: Sequence[Row], at: int, last: int, stop: int, width: int) -> 
         body = body[2:] if len(body) > 4 else body
         # A blank row below shows that the row belongs to the header, even with a number.
         gap = is_blank(rows[last + 2])
+        if len(row) > len(rows[at]) and all(len(other) <= len(rows[at]) for other in body):
+            # The only row that is wider than the names is a record with a delimiter in its text.
+            break
+        if counts_columns(row, rows[at]) or names_units(row, rows[at]):
+            last += 1
+            continue
         if is_blank(row) or not _continues(row, rows[at], body, width, 1 if gap else 0):
             break
         last += 1

@@ -13,6 +13,7 @@ from statistics import median
 
 from penstock.formats.structure.cell_kinds import EMPTY, NUMBER, TEXT, filled, is_blank, kind_of
 from penstock.formats.structure.headers import Header, find_header
+from penstock.formats.structure.help_rows import is_page_line
 
 Row = Sequence[str]
 # (first row, first column, last row, last column), counted from 0.
@@ -21,7 +22,8 @@ Merge = tuple[int, int, int, int]
 _TOTAL = re.compile(
     r"(grand\s?|sub|sous[ -]|zwischen|gesamt|net|rechnungs)?[ -]?"
     r"(total|totals|totale|totaal|sum|summe|gesamt|somme|suma|soma|итого|betrag|"
-    r"összesen|celkem|razem|合計|合计|总计|小计|小計|\*{1,3}|übertrag)"
+    r"összesen|celkem|razem|合計|合计|总计|小计|小計|\*{1,3}|übertrag|"
+    r"trailer|trl|tlr|footer|ftr|eof)"
     r"(\s*[:=(].{0,30}|\s+(net|gross|netto|brutto|amount|price|value|general|général|general|ht|ttc|"
     r"incl|excl|eur|usd|gbp|chf|of|rows|items|qty)\b.{0,30})?",
     re.IGNORECASE,
@@ -57,6 +59,8 @@ class Layout:
     width: int
     # Whether the header is repeated between rows, as on every printed page.
     repeats: bool = False
+    # Whether lines of printed pages, such as `Page 2`, are between rows.
+    page_lines: bool = False
     preamble: list[int] = field(default_factory=list)
     footer: list[int] = field(default_factory=list)
     others: list[tuple[int, int]] = field(default_factory=list)
@@ -92,6 +96,7 @@ def find_layout(
     _assign_remaining_rows(rows, layout, tables, best)
     _drop_empty_tail(rows, layout)
     layout.repeats = _repeats(rows, layout)
+    layout.page_lines = any(map(is_page_line, rows[layout.start : layout.stop]))
     layout.doubts += header.doubts
     _doubt_columns(layout)
     return layout
@@ -305,6 +310,8 @@ def _continues_table(rows: Sequence[Row], table: tuple[int, int], run: tuple[int
     width, other = usual_width(above), usual_width(below)
     if width < 2 or _has_own_title(above, below):
         return False
+    if _repeats_header(above, below):
+        return True
     if len(above) == 1:
         # A header separated from its rows by a blank line.
         return width == other and filled(above[0]) >= max(2, 0.6 * width)
@@ -340,6 +347,13 @@ def _has_own_title(above: Sequence[Row], below: Sequence[Row]) -> bool:
         return False
     names, others = ({cell.strip() for cell in rows[1] if cell.strip()} for rows in (above, below))
     return names != others and len(names & others) > 1 and 2 * len(names & others) >= len(names)
+
+
+def _repeats_header(above: Sequence[Row], below: Sequence[Row]) -> bool:
+    """Whether a title and the same header begin the next section of the table."""
+    if len(below) < 3 or filled(below[0]) != 1 or filled(below[1]) < 2:
+        return False
+    return any(list(row) == list(below[1]) for row in above[:10])
 
 
 def _differs(kinds: Mapping[int, str], row: Row) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-VariantShape = Literal["text", "rows", "columns"]
+from penstock.model.exports.variants import VariantShape
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,25 @@ _MUST_BE: Final = {
     "string_too_long": "at most {max_length} characters long",
     "string_pattern_mismatch": "text that matches {pattern}",
 }
+# Patterns of fields that people write, in words.
+_LIKE: Final = {
+    r"^[A-Z]{3}$": "a currency such as EUR",
+    r"^([A-Z]{3})?$": "a currency such as EUR",
+    r"^[^@\s]+@[^@\s]+$": "an e-mail address",
+    r"^https?://": "an address that begins with http:// or https://",
+    r"^[0-9]{0,14}$": "up to 14 digits",
+    r"^[^\x00]*$": "text without NUL characters",
+    r"^[^\x00-\x1f\x7f]*$": "one line of text",
+    r"^[^\x00-\x1f\x7f]+$": "one line of text",
+    r"^[^\x00-\x1f\x7f]*\S$": "one line of text that does not end with a space",
+    r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f]$": "one line of text that does not end with a space",
+    r"^[^\x00-\x1f\x7f]*\S[^\x00-\x1f\x7f]*$": "one line of text that is not blank",
+    r"^[A-Za-z0-9._-]*$": "letters, digits, `.`, `_` and `-`",
+    r"^[A-Za-z0-9_.-]*$": "letters, digits, `.`, `_` and `-`",
+    r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$": "up to 100 letters, digits, `.`, `_`, `:` and `-`",
+    r"^[a-z0-9][a-z0-9._-]{0,62}$": "up to 63 small letters, digits, `.`, `_` and `-`",
+    r"^[A-Z][A-Z0-9_]{0,63}$": "a code such as API_TIMEOUT",
+}
 # Names that pydantic gives to the branches of a union; no caller wrote them.
 _BRANCHES: Final = frozenset({"str", "int", "float", "bool", "datetime", "uuid", "none"})
 
@@ -65,6 +84,8 @@ def reason_of(problem: Mapping[str, Any]) -> str:
         return "must not be empty"
     if kind == "extra_forbidden":
         return "there is no such field"
+    if kind == "string_pattern_mismatch" and context.get("pattern") in _LIKE:
+        return f"must be {_LIKE[context['pattern']]}"
     if kind in _MUST_BE:
         return f"must be {_MUST_BE[kind].format(**context)}"
     return str(problem["msg"]).removeprefix("Value error, ")

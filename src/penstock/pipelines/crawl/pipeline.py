@@ -41,6 +41,7 @@ class Crawl(Pipeline):
         *(name for name in SHOWN if name != "title"),
         *("location", "employmentType", "datePosted", "validThrough", MATCH),
     )
+    waiting_stages: ClassVar[frozenset[str]] = frozenset(("crawl",))
     phases: ClassVar[Mapping[str, str]] = {"crawl": "crawling", "extract": "extracting"}
 
     def stages(self, config: CrawlConfig) -> tuple[Stage, ...]:

@@ -1,8 +1,10 @@
-"""Rows of Magento 1 that continue the product above them.
+"""Rows of Magento that continue the product above them.
 
 An export of Magento 1 has further rows below a product, without a SKU: its other pictures and
 variants, and its texts in other languages (with a `_store`). What they add is put into the row of
-the product. The rows themselves stay, without content, so that rows keep their numbers.
+the product. An export of Magento 2 has the texts of other store views in rows with the SKU again
+and a `store_view_code`; they are not the product's. The rows themselves stay, without content, so
+that rows keep their numbers.
 """
 
 from __future__ import annotations
@@ -12,14 +14,16 @@ from collections.abc import Iterator, Sequence
 from penstock.catalog.mapping.synonyms import platform_of
 from penstock.formats.tables import Piece, TableChunk
 
-_SKU, _STORE = "sku", "_store"
+_SKU, _STORE, _STORE_VIEW = "sku", "_store", "store_view_code"
 # Columns whose further values are added; of others the first value counts.
 _LISTS = frozenset(("_super_products_sku", "_media_image"))
 
 
 def continues_rows(names: Sequence[str]) -> bool:
-    """Whether these are the columns of Magento 1."""
-    return _SKU in names and _STORE in names and platform_of(names) == "magento1"
+    """Whether these are the columns of Magento."""
+    if _SKU not in names:
+        return False
+    return _STORE_VIEW in names or (_STORE in names and platform_of(names) == "magento1")
 
 
 def with_complete_products(
@@ -27,7 +31,7 @@ def with_complete_products(
 ) -> Iterator[Piece]:
     """The pieces, each held back until the next one is read, since that may begin with rows that
     continue its last product. ``resumed``: the product of the first rows was read before."""
-    products = _Products(names, resumed)
+    products = (_StoreViews if _STORE_VIEW in names else _Products)(names, resumed)
     held: Piece | None = None
     for piece in pieces:
         if isinstance(piece, TableChunk):
@@ -48,10 +52,10 @@ class _Products:
 
     def complete(self, rows: Sequence[list[str]]) -> None:
         for row in rows:
-            if self._cell(row, self._sku):
+            if _cell(row, self._sku):
                 self._last, self._begun = row, True
             elif self._begun:
-                if self._last is not None and not self._cell(row, self._store):
+                if self._last is not None and not _cell(row, self._store):
                     self._add(self._last, row)
                 row[:] = [""] * len(row)
 
@@ -65,6 +69,24 @@ class _Products:
             elif index in self._lists:
                 product[index] = f"{product[index]},{cell}"
 
-    @staticmethod
-    def _cell(row: Sequence[str], index: int) -> str:
-        return row[index].strip() if index < len(row) else ""
+
+class _StoreViews:
+    """Empties the rows of store views below the product that they belong to. A file of one store
+    view only has no other rows, so its rows stay."""
+
+    def __init__(self, names: Sequence[str], resumed: bool) -> None:
+        self._sku, self._view = names.index(_SKU), names.index(_STORE_VIEW)
+        self._last: str | None = None
+        # The product of the first rows was read before.
+        self._resumed = resumed
+
+    def complete(self, rows: Sequence[list[str]]) -> None:
+        for row in rows:
+            if not _cell(row, self._view):
+                self._last, self._resumed = _cell(row, self._sku), False
+            elif self._resumed or _cell(row, self._sku) in ("", self._last):
+                row[:] = [""] * len(row)
+
+
+def _cell(row: Sequence[str], index: int) -> str:
+    return row[index].strip() if index < len(row) else ""

@@ -23,10 +23,11 @@ from penstock.model.effects import FindMissing
 from penstock.model.errors import BadInput
 from penstock.model.held_rows import GTIN_HELD, PRICE_HELD
 from penstock.model.pipeline import Config, Job, Pipeline, RowBatch, Stage, Traits
-from penstock.model.ports import Context, JobRows, Products, Profiles
+from penstock.model.ports import Context, JobRows, Products, Profiles, Tally
 from penstock.model.ranges import RangeWork
 from penstock.model.states import ItemStatus
 from penstock.pipelines.extraction import preview as previews
+from penstock.pipelines.extraction.column_figures import column_figures
 from penstock.pipelines.extraction.file_rows import (
     ReadingConfig,
     batches_of_file,
@@ -49,6 +50,7 @@ from penstock.pipelines.extraction.ranges import complete, prepare
 from penstock.pipelines.extraction.rows import GROUPS, extract
 from penstock.pipelines.extraction.summary import summary_of
 from penstock.pipelines.extraction.unique_rows import similar_rows
+from penstock.pipelines.product_variants import ProductVariants
 
 # Incremented when the same file would give other products, so that cached results are not reused.
 _RESULTS = 6
@@ -126,6 +128,7 @@ _SHOWN = {
 class Extraction(Pipeline):
     name: ClassVar[str] = "extraction"
     amount_columns = AMOUNTS
+    variant_table = ProductVariants()
     Config: ClassVar[type[Config]] = ExtractionConfig
     needs_file: ClassVar[bool] = True
     checks_first_rows: ClassVar[bool] = True
@@ -244,10 +247,19 @@ class Extraction(Pipeline):
         return [FindMissing(source_of(job), job.config.missing == "unpublish" and not refused)]
 
     async def summarize(self, job: Job, ctx: Context) -> Mapping[str, Any]:
-        summary = summary_of(job, await ctx.port(JobRows).tally(job.id))
+        # A check is read column by column before the import; other jobs are not slowed for it.
+        is_check = job.config.intent == "check"
+        tally = await ctx.port(JobRows).tally(job.id, with_changes=is_check)
+        summary = summary_of(job, tally)
         if job.config.missing is not None:
             summary["missing"] = await missing_of(job, ctx)
         return summary
+
+    def column_figures(
+        self, context: Mapping[str, Any], tally: Tally
+    ) -> Sequence[Mapping[str, Any]] | None:
+        mapping = context.get("mapping")
+        return None if mapping is None else column_figures(mapping, tally)
 
     async def check_first_rows(self, job: Job, ctx: Context) -> None:
         await previews.check_first_rows(job, ctx)

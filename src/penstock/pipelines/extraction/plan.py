@@ -330,6 +330,8 @@ def _shown_mapping(
         told = column.as_json() | {
             "target": target,
             "fill": round(one.fill, 4),
+            "filled": one.filled,
+            "empty": one.cells - one.filled,
             "distinct": one.distinct,
             "samples": one.samples[:_MAX_SAMPLES_KEPT],
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,8 +16,10 @@ from penstock.model.effects import NameRow
 from penstock.model.errors import BadInput
 from penstock.model.outcomes import Advance, Fail, Skip
 from penstock.model.pipeline import Item, Job
-from penstock.model.ports import Context, InputFile, Products, Profiles, Winner
+from penstock.model.ports import Context, InputFile, Products, Profiles, Tally, Winner
+from penstock.model.products import ProductName
 from penstock.model.rows.lines import line_of
+from penstock.pipelines.extraction.column_figures import column_figures
 from penstock.pipelines.extraction.match import (
     Documents,
     MatchResult,
@@ -29,6 +32,7 @@ from penstock.pipelines.extraction.matcher import (
     Document,
     Duplicate,
     Part,
+    RowMatch,
     Verdict,
     next_step,
     rows_to_keep,
@@ -167,6 +171,7 @@ async def preview(job: Job, ctx: Context) -> dict[str, Any]:
         "notes": [*context["notes"], *(one["message"] for one in context["warnings"])],
         "columns": context["columns"],
         "rows": rows,
+        "columnFigures": _column_figures(context["mapping"], rows),
         "summary": _summary(rows)
         | {"duplicatesEstimate": _duplicates_estimate(head, looked_at, rows_in_all)},
     }
@@ -260,6 +265,7 @@ async def _rows(
             "match": None,
             "changes": [],
             "links": [],
+            "product": None,
             "held": None,
         }
         if item.row_no in verdicts:
@@ -280,10 +286,20 @@ def _shown_match(job: Job, verdict: Verdict, problems: Sequence[Any]) -> dict[st
         "links": [link.as_json() for link in verdict.links],
         "held": None if verdict.held is None else verdict.held.as_json(),
     }
+    name = _product_name(job, verdict)
+    if name is not None:
+        shown["product"] = {"source": name.source, "sourceId": name.source_id}
     intent = job.config.intent
     if intent != "check" and next_step(verdict, intent) == "unnamed":
         shown |= {"verdict": "invalid", "problems": [*problems, _UNNAMED]}
     return shown
+
+
+def _product_name(job: Job, match: RowMatch) -> ProductName | None:
+    """The name that the row's product has, or will have, in the catalog."""
+    if match.existing is not None:
+        return ProductName(match.existing.source, match.existing.source_id)
+    return None if match.names.id is None else ProductName(source_of(job), match.names.id)
 
 
 def _verdict(outcome: Any) -> str:
@@ -317,6 +333,28 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "linked": sum(bool(row["links"]) for row in rows),
         "problems": codes,
     }
+
+
+def _column_figures(
+    mapping: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Figures of each column in the rows shown."""
+    problems: dict[str, list[dict[str, Any]]] = {}
+    changes: Counter[tuple[str, ...]] = Counter()
+    for row in rows:
+        for one in row["problems"]:
+            told = {"severity": one.get("severity", "error"), "count": 1}
+            problems.setdefault(one.get("column") or "", []).append(told)
+        changes[tuple(one["field"] for one in row["changes"])] += 1
+    filled = [
+        sum(1 for row in rows if place < len(row["cells"]) and row["cells"][place].strip())
+        for place in range(len(mapping))
+    ]
+    counted = [
+        {**one, "filled": many, "empty": len(rows) - many}
+        for one, many in zip(mapping, filled, strict=True)
+    ]
+    return column_figures(counted, Tally({}, problems, 0, changes))
 
 
 def _duplicates_estimate(head: Mapping[str, Any], job: Job, row_estimate: int) -> int | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from penstock.model.pipeline import Job
 from penstock.model.ports import Tally
+from penstock.pipelines.extraction.column_figures import column_figures
 
 # Problem codes in the summary, over all columns.
 _MAX_KINDS = 100
@@ -14,6 +15,7 @@ _MAX_KINDS = 100
 
 def summary_of(job: Job, tally: Tally) -> dict[str, Any]:
     counters, states, context = job.counters, tally.states, job.context
+    figures = column_figures(context["mapping"], tally)
     return {
         "total": counters.get("total", 0),
         # Whatever became of them then: rows that repeat another, or that the intent leaves alone.
@@ -29,18 +31,19 @@ def summary_of(job: Job, tally: Tally) -> dict[str, Any]:
         "linked": tally.linked,
         "profile": {"name": context["profile"]["name"], "from": context["profileFrom"]},
         "mapping": {one["column"]: one["target"] for one in context["mapping"] if one["target"]},
-        "columns": [_column(one, tally) for one in context["mapping"]],
+        "columns": [
+            _column(one, told, tally) for one, told in zip(context["mapping"], figures, strict=True)
+        ],
         "problems": _by_code(tally),
         "warnings": context.get("warnings", []),
         "notes": context["notes"],
     }
 
 
-def _column(known: Mapping[str, Any], tally: Tally) -> dict[str, Any]:
-    """Fill rate, estimated distinct values and problems of a column."""
+def _column(known: Mapping[str, Any], figures: Mapping[str, Any], tally: Tally) -> dict[str, Any]:
+    """Figures, fill rate, estimated distinct values and problems of a column."""
     return {
-        "column": known["column"],
-        "target": known["target"],
+        **figures,
         "fill": known["fill"],
         "distinct": known["distinct"],
         "examples": known["samples"],

@@ -39,6 +39,7 @@ class Research(Pipeline):
     # Requests of several jobs go out at the same time, and wait for their answers side by side.
     items_at_once: ClassVar[Mapping[str, int]] = {"call": 16}
     waiting_stages: ClassVar[frozenset[str]] = frozenset(("call",))
+    settles_each: ClassVar[frozenset[str]] = frozenset(("call",))
     phases: ClassVar[Mapping[str, str]] = {
         "validate": "validating",
         "call": "calling_sources",

@@ -22,6 +22,7 @@ from penstock.model.pipeline import (
 )
 from penstock.model.ports import Connections, Context, JobRows
 from penstock.model.states import ItemStatus
+from penstock.pipelines.product_variants import ProductVariants
 from penstock.pipelines.shop_import.config import POLICY, ShopImportConfig
 from penstock.pipelines.shop_import.create import create, map_products
 from penstock.pipelines.shop_import.fetch import FETCHED_AT_ONCE, LAST_PAGE, fetch
@@ -48,6 +49,7 @@ _SHOWN = {
 class ShopImport(Pipeline):
     name: ClassVar[str] = "shop_import"
     amount_columns = AMOUNTS
+    variant_table = ProductVariants()
     Config: ClassVar[type[Config]] = ShopImportConfig
     columns: ClassVar[tuple[str, ...] | None] = COLUMNS
     phases: ClassVar[Mapping[str, str]] = {

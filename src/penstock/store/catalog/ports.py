@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import date, datetime
@@ -14,14 +13,14 @@ from penstock.model.ports import FailedRow, MissingProducts, Tally, Winner
 from penstock.model.products import FoundProducts, KnownProduct, LinkCandidate
 from penstock.store.catalog import missing, profiles, saved_values
 from penstock.store.catalog.products import find_links
-from penstock.store.database import Database, from_json
+from penstock.store.catalog.tallies import TALLIED_AT_ONCE, TallyOfWindows
+from penstock.store.database import Connection, Database, from_json
 from penstock.store.queries import load
 
 _sql = load("products")
 _groups = load("group_counters")
 _items = load("items")
 _AT_ONCE = 2500
-_TALLIED_AT_ONCE = 20_000
 _SAMPLED = 200
 
 
@@ -87,34 +86,10 @@ class StoredProducts:
         return MissingProducts(count, unpublished, [asdict(one) for one in first])
 
 
-class _Adding:
-    """Adds the tallies of windows, in the order of their rows."""
-
-    def __init__(self) -> None:
-        self._states: Counter[str] = Counter()
-        self._linked = 0
-        self._problems: dict[tuple[str, str], dict[str, Any]] = {}
-
-    def add(self, states: Sequence[Any], problems: Sequence[Any]) -> None:
-        for row in states:
-            self._states[row["state"]] += row["rows"]
-            self._linked += row["linked"]
-        for row in problems:
-            example = {"rowNo": row["first_row"], "value": row["value"]}
-            known = self._problems.setdefault(
-                (row["place"] or "", row["code"]),
-                {"code": row["code"], "severity": row["severity"], "count": 0,
-                 "message": row["message"], "example": example},
-            )  # fmt: skip
-            known["count"] += row["rows"]
-
-    def result(self) -> Tally:
-        by_column: dict[str, list[dict[str, Any]]] = {}
-        for (column, _), one in self._problems.items():
-            by_column.setdefault(column, []).append(one)
-        for found in by_column.values():
-            found.sort(key=lambda one: -one["count"])
-        return Tally(dict(self._states), by_column, self._linked)
+async def row_documents(conn: Connection, job_id: UUID, rows: Sequence[int]) -> dict[int, str]:
+    """The checkpoints of rows that did not fail, as JSON."""
+    found = await conn.fetch(_sql.row_documents, job_id, list(rows))
+    return {row["row_no"]: row["normalized"] for row in found}
 
 
 class StoredJobRows:
@@ -146,29 +121,24 @@ class StoredJobRows:
 
     async def documents(self, job_id: UUID, rows: Sequence[int]) -> Mapping[int, Mapping[str, Any]]:
         async with self._db.acquire() as conn:
-            found = await conn.fetch(_sql.row_documents, job_id, list(rows))
-        return {row["row_no"]: from_json(row["normalized"]) for row in found}
+            found = await row_documents(conn, job_id, rows)
+        return {row: from_json(document) for row, document in found.items()}
 
-    async def tally(self, job_id: UUID) -> Tally:
+    async def tally(self, job_id: UUID, *, with_changes: bool = False) -> Tally:
         """In windows, so that no statement takes long over a large job; two at a time."""
         async with self._db.acquire() as conn:
             total = int(await conn.fetchval(_sql.last_row, job_id) or 0)
-        adding = _Adding()
-        for start in range(0, total, 2 * _TALLIED_AT_ONCE):
-            windows = (start, start + _TALLIED_AT_ONCE)
-            for states, problems in await asyncio.gather(
-                *(self._tally_window(job_id, one) for one in windows if one < total)
-            ):
-                adding.add(states, problems)
+        adding = TallyOfWindows(with_changes=with_changes)
+        for start in range(0, total, 2 * TALLIED_AT_ONCE):
+            windows = (start, start + TALLIED_AT_ONCE)
+            await asyncio.gather(
+                *(self._add_rows(adding, job_id, one) for one in windows if one < total)
+            )
         return adding.result()
 
-    async def _tally_window(self, job_id: UUID, start: int) -> tuple[Sequence[Any], Sequence[Any]]:
-        end = start + _TALLIED_AT_ONCE
+    async def _add_rows(self, adding: TallyOfWindows, job_id: UUID, start: int) -> None:
         async with self._db.acquire() as conn:
-            return (
-                await conn.fetch(_sql.tally_states, job_id, start, end),
-                await conn.fetch(_sql.tally_problems, job_id, start, end),
-            )
+            await adding.add_rows(conn, job_id, start)
 
     async def group_counters(self, job_id: UUID, most: int) -> Mapping[str, Mapping[str, int]]:
         counted: dict[str, dict[str, int]] = {}

@@ -128,11 +128,23 @@ async def products_to_link(conn: Connection, ids: Sequence[UUID]) -> dict[UUID, 
     return {row["id"]: ProductToLink(**row) for row in rows}
 
 
+async def products_named(
+    conn: Connection, org_id: int, names: Sequence[ProductName]
+) -> dict[ProductName, ProductToLink]:
+    """Those that the catalog has."""
+    sources, ids = [one.source for one in names], [one.source_id for one in names]
+    rows = await conn.fetch(_sql.products_named, org_id, sources, ids)
+    found = [ProductToLink(**row) for row in rows]
+    return {one.name: one for one in found}
+
+
 async def proposed_in_rows(
-    conn: Connection, org_id: int, job_id: UUID, after: int, last: int, by: LinkReason | None
-) -> list[ProposedPair]:
-    """What rows ``after`` + 1 to ``last`` propose and is not decided, each pair once."""
-    rows = await conn.fetch(_sql.proposed_in_rows, job_id, after, last, org_id, by)
+    conn: Connection, org_id: int, job_id: UUID, after: int, last: int, by: LinkReason | None,
+    *, with_new: bool,
+) -> list[ProposedPair]:  # fmt: skip
+    """What rows ``after`` + 1 to ``last`` propose and is not decided, each pair once.
+    ``with_new``: also of products that an import of the rows would create."""
+    rows = await conn.fetch(_sql.proposed_in_rows, job_id, after, last, org_id, by, with_new)
     found: dict[UUID, ProposedPair] = {}
     for row in rows:
         one = ProposedPair(row["row_no"], row["by"], _side(row, ""), _side(row, "other_"))

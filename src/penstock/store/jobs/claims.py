@@ -241,7 +241,9 @@ async def pick_ungrouped(conn: Connection, work: Work, size: int) -> list[Candid
     return [Candidate._make(row) for row in rows]
 
 
-async def pace_groups(conn: Connection, org_id: int, work: Work, paces: Mapping[str, int]) -> None:
+async def pace_groups(
+    conn: Connection, org_id: int, work: Work, paces: Mapping[str, float]
+) -> None:
     """Nothing of these groups starts before their pace, in milliseconds, allows it."""
     groups = sorted(paces)
     await conn.execute(
@@ -372,9 +374,10 @@ async def load_jobs(conn: Connection, job_ids: Sequence[UUID]) -> list[ClaimedJo
     return [ClaimedJob(**row) for row in await conn.fetch(_sql.load_jobs, list(job_ids))]
 
 
-async def next_ready_ms(conn: Connection) -> float | None:
-    wait = await conn.fetchval(_sql.next_ready)
-    return None if wait is None else float(wait)
+async def next_ready_ms(conn: Connection, since_claim_ms: float) -> float | None:
+    """Until something may be claimed that was not due at the last claim, so long ago."""
+    wait = await conn.fetchval(_sql.next_ready, since_claim_ms)
+    return None if wait is None else max(0.0, float(wait))
 
 
 async def extend(conn: Connection, slice_ids: Sequence[UUID], lease_ms: float) -> dict[UUID, bool]:

@@ -76,6 +76,12 @@ async def list_targets(conn: Connection, most: int) -> list[StoredTarget]:
     return [StoredTarget(**dict(row)) for row in await conn.fetch(_sql.list_targets, None, most)]
 
 
+async def has_targets(conn: Connection, org_id: int, count: int) -> bool:
+    """Whether the org has so many targets or more."""
+    found: int = await conn.fetchval(_sql.count_targets, org_id, count)
+    return found >= count
+
+
 async def get_target(conn: Connection, target_id: UUID) -> StoredTarget | None:
     row = await conn.fetchrow(_sql.list_targets, target_id, 1)
     return None if row is None else StoredTarget(**dict(row))

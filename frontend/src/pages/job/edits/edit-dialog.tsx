@@ -7,6 +7,7 @@ import { ErrorNote } from "../../../components/error-note";
 import { Checkbox, Field, Input, Select } from "../../../components/field";
 import { toast } from "../../../components/toast";
 import type { FullJob } from "../../../lib/api";
+import { useAttempt } from "../../../lib/attempt";
 import { cellText, count, plural } from "../../../lib/format";
 import { applyEdit, previewEdit, type RowChange, type RowSelection } from "./edits";
 
@@ -31,8 +32,7 @@ export function EditDialog({ job, columns, select, column: first, onClose, onDon
   const [value, setValue] = useState("");
   const [wholeCell, setWholeCell] = useState(false);
   const [matchCase, setMatchCase] = useState(true);
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
+  const { busy, error, attempt } = useAttempt();
   const change = changeOf(kind, column, find, value, wholeCell, matchCase);
   const asked = useDeferredValue(JSON.stringify(change));
   const seen = useQuery({
@@ -45,20 +45,14 @@ export function EditDialog({ job, columns, select, column: first, onClose, onDon
   const rows = change && seen.data ? seen.data.rows : 0;
   const apply = async () => {
     if (!change) return;
-    setBusy(true);
-    setError(null);
-    try {
+    await attempt(async () => {
       const made = await applyEdit(queries, job, select, change);
       toast.success(
         `${plural(made.rows, "row is", "rows are")} changed and ${made.rows === 1 ? "runs" : "run"} again`,
       );
       onDone();
       onClose();
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setBusy(false);
-    }
+    });
   };
   return (
     <Dialog

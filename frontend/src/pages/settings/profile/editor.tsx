@@ -7,6 +7,7 @@ import { ErrorNote } from "../../../components/error-note";
 import { Textarea } from "../../../components/field";
 import { RowsSkeleton } from "../../../components/skeleton";
 import { toast } from "../../../components/toast";
+import { useAttempt } from "../../../lib/attempt";
 import { isPlaced, loadProfile, type Profile, putProfile } from "./draft";
 import { ProfileForm } from "./form";
 
@@ -22,25 +23,13 @@ export function ProfileEditor({ name, canWrite, onClose, onSaved }: Props) {
   const [draft, setDraft] = useState<Profile | null>(null);
   const [text, setText] = useState<string | null>(null);
   const [isChanged, setChanged] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
+  const { busy, error, attempt } = useAttempt();
   const stored = useQuery({
     queryKey: ["profiles", "json", name],
     queryFn: ({ signal }) => loadProfile(name, signal),
     gcTime: 0,
   });
   const shown = draft ?? stored.data ?? null;
-  const attempt = async (act: () => Promise<void>) => {
-    setBusy(true);
-    setError(null);
-    try {
-      await act();
-    } catch (problem) {
-      setError(problem);
-    } finally {
-      setBusy(false);
-    }
-  };
   const changeView = (next: "form" | "text") =>
     void attempt(async () => {
       if (next === "text" && shown) {

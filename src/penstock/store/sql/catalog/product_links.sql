@@ -73,29 +73,39 @@ ORDER BY l.state, l.decided_at DESC, l.id LIMIT $2
 SELECT id, org_id, source, source_id, gtin, maker
 FROM products WHERE id = ANY ($1::uuid[])
 
+-- name: products_named
+-- … of products by the names that their suppliers give them.
+SELECT p.id, p.org_id, p.source, p.source_id, p.gtin, p.maker
+FROM unnest($2::text[], $3::text[]) AS n (source, source_id)
+JOIN products p ON p.org_id = $1 AND p.source = n.source AND p.source_id = n.source_id
+
 -- name: proposed_in_rows
 -- The proposed links of some rows of a job, with both products as they are now. The product of a row is
--- the one it was matched with, or the one it made.
-SELECT r.row_no, l.by, p.id AS product_id, p.source, p.source_id, p.sku, p.published,
-       left(p.data->>'title', 300) AS title, p.data->'price' AS price,
-       p.data->'availability'->>'status' AS stock,
+-- the one it was matched with, the one it made, or with $6 the one that an import would make.
+SELECT r.row_no, l.by, p.id AS product_id, coalesce(p.source, r.source) AS source,
+       coalesce(p.source_id, r.source_id) AS source_id, coalesce(p.sku, r.product->'identifiers'->>'sku') AS sku,
+       p.published, left(coalesce(p.data->>'title', r.product->>'title'), 300) AS title,
+       coalesce(p.data->'price', (r.product->'price')::jsonb) AS price,
+       coalesce(p.data->'availability'->>'status', r.product->'availability'->>'status') AS stock,
        o.id AS other_id, o.source AS other_source, o.source_id AS other_source_id, o.sku AS other_sku,
        o.published AS other_published, left(o.data->>'title', 300) AS other_title,
        o.data->'price' AS other_price, o.data->'availability'->>'status' AS other_stock
 FROM (
-    SELECT row_no, normalized->'match'->'links' AS links, (normalized->'match'->>'productId')::uuid AS matched,
+    SELECT row_no, status, normalized->'match'->'links' AS links,
+           (normalized->'match'->>'productId')::uuid AS matched, normalized->'product' AS product,
            normalized->'product'->>'source' AS source, normalized->'product'->>'sourceId' AS source_id
     FROM job_items
     WHERE job_id = rows_of($1) AND row_no > $2 AND row_no <= $3 AND strpos(result::text, '"links"') > 0
       AND json_typeof(normalized->'match'->'links') = 'array' OFFSET 0
 ) AS r
 CROSS JOIN LATERAL json_to_recordset(r.links) AS l (source text, "sourceId" text, by text)
-CROSS JOIN LATERAL (
+LEFT JOIN LATERAL (
     SELECT p.* FROM products p WHERE p.id = r.matched AND p.org_id = $4
     UNION ALL
     SELECT p.* FROM products p
     WHERE r.matched IS NULL AND p.org_id = $4 AND p.source = r.source AND p.source_id = r.source_id
-) AS p
+) AS p ON true
 JOIN products o ON o.org_id = $4 AND o.source = l.source AND o.source_id = l."sourceId"
-WHERE o.source <> p.source AND ($5::text IS NULL OR l.by = $5)
+WHERE (p.id IS NOT NULL OR ($6 AND r.status = 'DONE' AND r.matched IS NULL AND r.source_id IS NOT NULL))
+  AND o.source <> coalesce(p.source, r.source) AND ($5::text IS NULL OR l.by = $5)
 ORDER BY r.row_no, o.source, o.source_id

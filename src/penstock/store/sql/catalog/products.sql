@@ -217,6 +217,17 @@ WHERE i.job_id = rows_of($1) AND i.row_no > $2 AND i.row_no <= $3
   -- Most rows have none.
   AND (i.status = 'ERROR' OR i.problems <> '[]') GROUP BY 1, 2, 3
 
+-- name: tally_changes
+-- Rows of a range by the fields that they change, of rows that change a product or would.
+SELECT fields, count(*) AS rows
+FROM (SELECT ARRAY(SELECT DISTINCT c->>'field' FROM json_array_elements(changes) AS c ORDER BY 1) AS fields
+      FROM (SELECT normalized->'match'->'changes' AS changes FROM job_items
+            WHERE job_id = rows_of($1) AND row_no > $2 AND row_no <= $3 AND status <> 'ERROR'
+              AND (strpos(result::text, '"match":"changed"') > 0 OR strpos(result::text, '"match":"held"') > 0)
+            OFFSET 0) AS r
+      WHERE json_typeof(changes) = 'array') AS f
+GROUP BY 1
+
 -- name: last_row
 -- How far the rows of a job go.
 SELECT total FROM jobs WHERE id = $1

@@ -205,7 +205,7 @@ ORDER BY i.group_key, i.row_no LIMIT $3
 -- Nothing of these groups starts before their pace allows it, counted from this statement.
 INSERT INTO group_times (org_id, pipeline, stage, group_key, free_at)
 SELECT $1, $2, $3, g.group_key, statement_timestamp() + g.pace_ms * interval '1 millisecond'
-FROM unnest($4::text[], $5::integer[]) AS g (group_key, pace_ms) ORDER BY g.group_key
+FROM unnest($4::text[], $5::double precision[]) AS g (group_key, pace_ms) ORDER BY g.group_key
 ON CONFLICT (org_id, pipeline, stage, group_key) DO UPDATE SET free_at = excluded.free_at
 
 -- name: forget_paces
@@ -382,10 +382,12 @@ FROM jobs j LEFT JOIN files f ON f.id = j.file_id
 WHERE j.id = ANY ($1::uuid[])
 
 -- name: next_ready
--- Milliseconds until something may be claimed, for a worker with nothing to do.
-SELECT extract(epoch FROM min(ready_at) - now()) * 1000
+-- Milliseconds until something may be claimed, for a worker whose claim found nothing $1 milliseconds
+-- ago. What was due then is for other workers, or over a limit.
+SELECT extract(epoch FROM min(ready_at) - statement_timestamp()) * 1000
 FROM jobs
 WHERE state IN ('queued', 'running', 'cancelling') AND NOT paused AND ready_at < 'infinity'
+  AND ready_at > statement_timestamp() - $1 * interval '1 millisecond'
 
 -- name: extend_slices
 -- A heartbeat: the leases still held go on.

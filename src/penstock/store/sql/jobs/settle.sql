@@ -83,7 +83,8 @@ WITH locked AS MATERIALIZED (
         pending = st.pending + m.pending, open = st.open + m.open,
         moved_at = CASE WHEN m.item_ms IS NOT NULL OR m.open < 0 THEN now() ELSE st.moved_at END,
         ready_at = CASE
-            WHEN m.delay_ms IS NULL OR (st.barrier AND st.ready_at = 'infinity') THEN st.ready_at
+            WHEN m.delay_ms IS NULL OR (st.barrier AND st.ready_at = 'infinity')
+                OR st.pending + m.pending <= 0 THEN st.ready_at
             ELSE least(st.ready_at, now() + m.delay_ms * interval '1 millisecond') END,
         avg_ms = CASE WHEN m.item_ms IS NULL THEN st.avg_ms
                       WHEN st.avg_ms IS NULL THEN m.item_ms

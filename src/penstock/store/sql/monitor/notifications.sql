@@ -4,6 +4,10 @@ INSERT INTO notification_targets (id, org_id, user_id, installation, name, kind,
                                   severities, events)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 
+-- name: count_targets
+-- Targets of an org, counted up to a limit.
+SELECT count(*) FROM (SELECT FROM notification_targets WHERE org_id = $1 AND deleted_at IS NULL LIMIT $2) AS t
+
 -- name: list_targets
 -- Targets that the caller may see, oldest first.
 SELECT t.id, t.org_id, o.name AS org, t.user_id, t.installation, t.name, t.kind, t.shown_address,

@@ -1,0 +1,1 @@
+"""Web pages with truth: product names, job postings."""

@@ -1,0 +1,1 @@
+import{Q as e,Y as t}from"./cn-C3gywg-s.js";var n=e(t(),1);function r(){let[e,t]=(0,n.useState)(!1),[r,i]=(0,n.useState)(null);return{busy:e,error:r,attempt:async e=>{t(!0),i(null);try{await e()}catch(e){i(e)}finally{t(!1)}}}}export{r as t};

@@ -1,1 +1,0 @@
-var e=[[`shopify`,`Shopify`],[`woocommerce`,`WooCommerce`],[`magento`,`Magento 2`],[`prestashop`,`PrestaShop products`],[`prestashop-combinations`,`PrestaShop combinations`],[`akeneo`,`Akeneo`]];function t(t){return e.some(([e])=>e===t)?`csv`:t}export{t as n,e as t};
