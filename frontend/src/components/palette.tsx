@@ -1,6 +1,6 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { Command } from "cmdk";
+import { Command, defaultFilter } from "cmdk";
 import { FileSpreadsheet, Package, Plus, SunMoon } from "lucide-react";
 import { Dialog } from "radix-ui";
 import { useDeferredValue, useState } from "react";
@@ -12,6 +12,13 @@ import { cycleTheme } from "./theme-button";
 
 const ITEM =
   "flex h-9 cursor-default items-center gap-2.5 rounded px-2.5 text-sm data-[selected=true]:bg-hover [&>svg]:size-4 [&>svg]:text-ink-3";
+
+const PRODUCT = "product:";
+
+/** The server has matched the products; what was typed need not be in what is shown. */
+function score(value: string, search: string, keywords?: string[]): number {
+  return value.startsWith(PRODUCT) ? 1 : defaultFilter(value, search, keywords);
+}
 
 export default function Palette({ onClose, pages }: { onClose: () => void; pages: NavEntry[] }) {
   const navigate = useNavigate();
@@ -28,7 +35,6 @@ export default function Palette({ onClose, pages }: { onClose: () => void; pages
       ok(client.GET("/api/products", { params: { query: { q: words, pageSize: 5 } }, signal })),
     enabled: words.length >= 2,
     staleTime: 10_000,
-    placeholderData: keepPreviousData,
   }).data?.items;
   const go = (act: () => unknown) => () => {
     onClose();
@@ -43,7 +49,7 @@ export default function Palette({ onClose, pages }: { onClose: () => void; pages
           className="fade-in fixed top-[12vh] left-1/2 z-50 w-[calc(100vw-32px)] max-w-xl -translate-x-1/2 overflow-hidden rounded-lg border bg-surface shadow-xl"
         >
           <Dialog.Title className="sr-only">Search or run a command</Dialog.Title>
-          <Command label="Search or run a command" loop>
+          <Command label="Search or run a command" filter={score} loop>
             <Command.Input
               autoFocus
               value={typed}
@@ -94,8 +100,8 @@ export default function Palette({ onClose, pages }: { onClose: () => void; pages
                   <Command.Item
                     key={product.id}
                     className={ITEM}
-                    // The server has matched it; what was typed need not be in what is shown.
-                    value={`${words} ${product.id}`}
+                    // The same while typing: an item that changes its value loses the selection.
+                    value={`${PRODUCT}${product.id}`}
                     onSelect={go(() =>
                       navigate({ to: "/products/$productId", params: { productId: product.id } }),
                     )}
