@@ -70,5 +70,6 @@ async def test_the_palette_finds_a_product_by_its_sku(visit: Visit, house: House
     found = page.get_by_role("option").filter(has_text="Torque wrench")
     await expect(found).to_contain_text("PAL-77/X")
     await expect(page.get_by_role("option").filter(has_text="Spanner")).to_have_count(0)
+    await expect(found).to_have_attribute("aria-selected", "true")
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("heading", name="Torque wrench")).to_be_visible()
