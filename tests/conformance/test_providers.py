@@ -50,7 +50,10 @@ async def all_pages(provider: Provider, call: DirectCall, **first: Any) -> list[
 
 async def everything(provider: Provider, call: DirectCall, **first: Any) -> list[ShopProduct]:
     listed = [one for page in await all_pages(provider, call, **first) for one in page.products]
-    return [one if one.complete else await provider.complete(call, one) for one in listed]
+    whole = {one.id: one for one in listed if one.complete}
+    for some in provider.batches([one for one in listed if not one.complete]):
+        whole |= {one.id: one for one in await provider.complete(call, some)}
+    return [whole[one.id] for one in listed]
 
 
 async def test_the_address_is_stable(provider: Provider, sandbox: Sandbox) -> None:

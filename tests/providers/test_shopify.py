@@ -83,7 +83,7 @@ async def test_bulk_gives_the_same_products_as_pages(
     sandbox: Sandbox, fetcher: Fetcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     call = call_to(sandbox, fetcher, "shopify")
-    paged = [await SHOPIFY.complete(call, one) for one in products_of(await pages_of(call))]
+    paged = list(await SHOPIFY.complete(call, products_of(await pages_of(call))))
     monkeypatch.setattr("penstock.providers.shopify.provider.BULK_ABOVE", 5)
     assert products_of(await pages_of(call)) == paged
 

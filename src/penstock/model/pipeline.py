@@ -358,7 +358,11 @@ def each(
             for index, item in waiting:
                 if ctx.time_is_up():
                     return
-                outcomes[index] = await _guarded(work, item, ctx)
+                try:
+                    async with asyncio.timeout(ctx.item_timeout_ms / 1000):
+                        outcomes[index] = await work(item, ctx)
+                except Exception as error:  # any error affects this item only
+                    outcomes[index] = _outcome_of(error, item, ctx)
                 if index % 64 == 63:
                     await asyncio.sleep(0)
 
@@ -377,18 +381,41 @@ def retry_of(error: Exception) -> Retry:
     return Retry(ItemError.of(error))
 
 
-async def _guarded(
-    work: Callable[[Item, Context], Awaitable[Outcome]], item: Item, ctx: Context
-) -> Outcome:
-    try:
-        async with asyncio.timeout(ctx.item_timeout_ms / 1000):
-            return await work(item, ctx)
-    except TimeoutError:
+async def run_groups(
+    batch: Sequence[Item],
+    groups: Sequence[Sequence[int]],
+    work: Callable[[Sequence[int], Context], Awaitable[Sequence[Outcome]]],
+    ctx: Context,
+    concurrency: int = 1,
+) -> Sequence[Outcome | None]:
+    """Run ``work`` over groups of items, given by their positions in the batch, that one request
+    serves. An exception affects its own group only. Items of groups that have not started when time
+    is up stay None."""
+    outcomes: list[Outcome | None] = [None] * len(batch)
+    waiting = iter(groups)
+
+    async def lane() -> None:
+        for group in waiting:
+            if ctx.time_is_up():
+                return
+            try:
+                async with asyncio.timeout(ctx.item_timeout_ms / 1000):
+                    found: Sequence[Outcome] = await work(group, ctx)
+            except Exception as error:  # any error affects this group only
+                found = [_outcome_of(error, batch[group[0]], ctx)] * len(group)
+            for index, outcome in zip(group, found, strict=True):
+                outcomes[index] = outcome
+
+    await asyncio.gather(*(lane() for _ in range(min(concurrency, len(groups)))))
+    return outcomes
+
+
+def _outcome_of(error: Exception, item: Item, ctx: Context) -> Outcome:
+    """What the exception of a stage means for its item."""
+    if isinstance(error, TimeoutError):
         return Retry(ItemError("API_TIMEOUT", f"No answer within {ctx.item_timeout_ms} ms"))
-    except PermanentError as error:
+    if isinstance(error, PermanentError):
         return Fail(ItemError.of(error))
-    except Waiting as error:
-        return retry_of(error)
-    except Exception as error:  # any error affects this item only
+    if not isinstance(error, Waiting):
         ctx.log.warning("item failed", row=item.row_no, error=repr(error))
-        return retry_of(error)
+    return retry_of(error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from email.utils import parsedate_to_datetime
@@ -90,8 +90,13 @@ class ProviderBase:
     def classify(self, response: FetchResponse) -> PenstockError | None:
         return classify_status(response, self.title)
 
-    async def complete(self, call: ProviderCall, product: ShopProduct) -> ShopProduct:
-        return product
+    def batches(self, products: Sequence[ShopProduct]) -> Sequence[Sequence[ShopProduct]]:
+        return [[one] for one in products]
+
+    async def complete(
+        self, call: ProviderCall, products: Sequence[ShopProduct]
+    ) -> Sequence[ShopProduct]:
+        return products
 
     def read_webhook(
         self, connection: ShopConnection, headers: Mapping[str, str], body: bytes

@@ -78,7 +78,9 @@ class Roastify(ProviderBase):
         body = await _ask(call, "/v1/products", query, lambda body: body)
         info = body["pageInfo"]
         following = write_cursor(after=info["endCursor"]) if info["hasNextPage"] else None
-        return ListPage([product_of(one, complete=False) for one in body["products"]], following)
+        # A list that contains the variants needs no further requests.
+        found = [product_of(one, complete=bool(one.get("variants"))) for one in body["products"]]
+        return ListPage(found, following)
 
     async def get(self, call: ProviderCall, product_id: str) -> ShopProduct:
         if not product_id.isascii() or not product_id.isalnum():
@@ -88,8 +90,10 @@ class Roastify(ProviderBase):
             lambda body: product_of(body, complete=True),
         )  # fmt: skip
 
-    async def complete(self, call: ProviderCall, product: ShopProduct) -> ShopProduct:
-        return product if product.complete else await self.get(call, product.id)
+    async def complete(
+        self, call: ProviderCall, products: Sequence[ShopProduct]
+    ) -> Sequence[ShopProduct]:
+        return [one if one.complete else await self.get(call, one.id) for one in products]
 
 
 async def _ask(

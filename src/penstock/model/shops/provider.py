@@ -178,8 +178,14 @@ class Provider(Protocol):
     async def get(self, call: ProviderCall, product_id: str) -> ShopProduct:
         """One complete product. Raises `NotThere` if the shop does not have it."""
 
-    async def complete(self, call: ProviderCall, product: ShopProduct) -> ShopProduct:
-        """The product with what a list left out."""
+    def batches(self, products: Sequence[ShopProduct]) -> Sequence[Sequence[ShopProduct]]:
+        """Incomplete products, in groups that one request completes. A group is retried as a
+        whole."""
+
+    async def complete(
+        self, call: ProviderCall, products: Sequence[ShopProduct]
+    ) -> Sequence[ShopProduct]:
+        """The products of one group, in order, with what a list left out."""
 
     async def search(
         self, call: ProviderCall, text: str = "", cursor: str | None = None

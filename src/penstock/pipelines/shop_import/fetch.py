@@ -7,7 +7,7 @@ crash repeats at most one page, and a list that has to wait for a limit holds no
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ from penstock.model.effects import MAX_NAME_LENGTH, CountInGroup, Effect, NameRo
 from penstock.model.errors import ItemError, PermanentError
 from penstock.model.network.fetching import FetchPurpose
 from penstock.model.outcomes import Advance, Child, Done, Outcome, Retry
-from penstock.model.pipeline import Item, each
+from penstock.model.pipeline import Item, run_groups
 from penstock.model.ports import Connections, Context
 from penstock.model.shops.products import ShopProduct
 from penstock.model.shops.provider import ListPage, Provider, ShopConnection
@@ -58,23 +58,43 @@ async def fetch(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]
     job = batch[0].job
     connection = await ctx.port(Connections).open(job.org_id, job.config.connection_id)
     provider = provider_of(connection)
-    work = partial(_fetch, provider=provider, connection=connection)
-    return await each(work, FETCHED_AT_ONCE)(batch, ctx)
+    listed = {
+        index: ShopProduct.from_json(item.input["shop"])
+        for index, item in enumerate(batch)
+        if "shop" in item.input
+    }
+    work = partial(_fetch, batch=batch, provider=provider, connection=connection, listed=listed)
+    return await run_groups(batch, _groups(batch, provider, listed), work, ctx, FETCHED_AT_ONCE)
+
+
+def _groups(
+    batch: Sequence[Item], provider: Provider, listed: Mapping[int, ShopProduct]
+) -> list[list[int]]:
+    """Items that one request serves, by their positions: pages and products by id alone, products
+    of lists as the provider groups them."""
+    groups = [[index] for index in range(len(batch)) if index not in listed]
+    waiting = iter(listed)
+    for some in provider.batches(list(listed.values())):
+        groups.append([next(waiting) for _ in some])
+    return groups
 
 
 async def _fetch(
-    item: Item, ctx: Context, provider: Provider, connection: ShopConnection
-) -> Outcome:
-    told, call = item.input, shop_call(connection, ctx)
-    if told["kind"] == "page":
-        return await _fetch_page(item, ctx, provider, call)
+    group: Sequence[int], ctx: Context, batch: Sequence[Item], provider: Provider,
+    connection: ShopConnection, listed: Mapping[int, ShopProduct],
+) -> Sequence[Outcome]:  # fmt: skip
+    call, first = shop_call(connection, ctx), batch[group[0]]
+    if first.input["kind"] == "page":
+        return [await _fetch_page(first, ctx, provider, call)]
+    if group[0] in listed:
+        products = [listed[index] for index in group]
+        found = await soon_again(lambda: provider.complete(call, products), ctx)
+    else:
+        found = [await soon_again(lambda: provider.get(call, first.input["id"]), ctx)]
+    return [_fetched(product) for product in found]
 
-    async def whole() -> ShopProduct:
-        if "shop" in told:
-            return await provider.complete(call, ShopProduct.from_json(told["shop"]))
-        return await provider.get(call, told["id"])
 
-    product = await soon_again(whole, ctx)
+def _fetched(product: ShopProduct) -> Advance:
     cells = {KIND: "product", "sourceId": product.id, "title": product.title}
     seen = NameRow([_seen(product)])
     return Advance({"shop": product.as_json()}, cells, effects=[seen])

@@ -20,6 +20,8 @@ from penstock.providers.woocommerce.signing import signature
 
 _API = "/wp-json/wc/v3"
 FIRST_ID = 1000
+# A shop whose name begins so is older than WooCommerce 10.3: it has no list of all variations.
+OLD = "old"
 _VARIATIONS = re.compile(r"/products/(\d+)/variations")
 _PRODUCT = re.compile(r"/products/(\d+)")
 _STATUSES = {"active": "publish", "draft": "draft", "archived": "private"}
@@ -43,7 +45,9 @@ def answer(asked: Asked) -> Answer:
         said = orjson.dumps({"code": "too_many_requests"})
         return Answer(Response(429, said, headers=headers), violation=True)
     path = asked.path.removeprefix(_API)
-    poll = path.startswith(("/data/", "/settings/"))
+    poll = path.startswith(("/data/", "/settings/")) or (
+        path == "/variations" and "include" not in asked.request.query
+    )
     return Answer(_resource(asked.shop, path, asked.request), poll=poll)
 
 
@@ -77,6 +81,8 @@ def _is_new(asked: Asked, query: Mapping[str, str]) -> bool:
 def _resource(shop: Shop, path: str, request: Request) -> Response:
     if path == "/products":
         return _products(shop, request)
+    if path == "/variations" and not shop.name.startswith(OLD):
+        return _variations(shop, request)
     if path == "/data/currencies/current":
         return Response.json({"code": "EUR", "name": "Euro", "symbol": "&euro;"})
     if path == "/settings/products":
@@ -101,6 +107,25 @@ def _products(shop: Shop, request: Request) -> Response:
         since = since if since.tzinfo else since.replace(tzinfo=UTC)
     found = shop.matching(request.query.get("search", ""), since)
     return _paged(found, request, lambda one: _product(shop, one))
+
+
+def _variations(shop: Shop, request: Request) -> Response:
+    """Variations of all products, or those of the given ids."""
+    told = request.query.get("include")
+    if told is None:
+        made = [one for one in shop.products() if one.has_options]
+    else:
+        numbers = {(int(one) - FIRST_ID * 1000) // 100 for one in told.split(",")}
+        known = (shop.product(number) for number in sorted(numbers))
+        made = [one for one in known if one is not None and one.has_options]
+    wanted = None if told is None else set(map(int, told.split(",")))
+    found = [
+        _variation(product, one)
+        for product in made
+        for one in product.variants
+        if wanted is None or FIRST_ID * 1000 + one.number in wanted
+    ]
+    return _paged(found, request)
 
 
 def _paged(found: list[Any], request: Request, show: Any = lambda one: one) -> Response:
@@ -148,6 +173,7 @@ def _variation(made: MadeProduct, one: MadeVariant) -> dict[str, Any]:
     return {
         **_sold(one, variable=False),
         "id": FIRST_ID * 1000 + one.number,
+        "parent_id": FIRST_ID + made.number,
         **_times(made),
         "description": "",
         "image": None,

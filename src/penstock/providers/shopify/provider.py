@@ -202,8 +202,10 @@ class Shopify(ProviderBase):
             )  # fmt: skip
         return await self._whole(call, product_id)
 
-    async def complete(self, call: ProviderCall, product: ShopProduct) -> ShopProduct:
-        return product if product.complete else await self._whole(call, product.id)
+    async def complete(
+        self, call: ProviderCall, products: Sequence[ShopProduct]
+    ) -> Sequence[ShopProduct]:
+        return [one if one.complete else await self._whole(call, one.id) for one in products]
 
     async def _whole(self, call: ProviderCall, product_id: str) -> ShopProduct:
         """A product with all pages of its variants and media."""

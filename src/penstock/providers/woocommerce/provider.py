@@ -41,6 +41,9 @@ _API = "/wp-json/wc/v3"
 _PAGE = 100
 _SEARCH_PAGE = 20
 _OVERLAP = timedelta(minutes=2)
+# WooCommerce 10.3 and later list the variations of all products; before, each product has a list.
+_LISTS_VARIATIONS = "listsVariations"
+_VARIATIONS = "variations"
 _CHANGES = {
     "product.created": "changed",
     "product.updated": "changed",
@@ -73,7 +76,10 @@ class WooCommerce(ProviderBase):
         total = await _ask(call, "/products", {"per_page": "1"}, lambda answer, _: _total(answer))
         units = await _ask_units(call)
         host = call.connection.domain
-        details = {"weightUnit": units.weight, "dimensionUnit": units.length}
+        details = {
+            "weightUnit": units.weight, "dimensionUnit": units.length,
+            _LISTS_VARIATIONS: await _asked_for_variations(call),
+        }  # fmt: skip
         return ShopInfo(host, units.currency, total, details)
 
     async def list(
@@ -85,13 +91,16 @@ class WooCommerce(ProviderBase):
             state = {
                 "currency": units.currency, "weight": units.weight, "length": units.length,
                 "since": since.isoformat() if since else None,
+                _LISTS_VARIATIONS: await _lists_variations(call),
             }  # fmt: skip
         page = int(state.get("page", 1))
         query = {"page": str(page), "per_page": str(_PAGE), "orderby": "id", "order": "asc"}
         if state.get("since"):
             query |= {"modified_after": str(state["since"]), "dates_are_gmt": "true"}
         units = Units(state.get("currency"), state.get("weight"), state.get("length"))
-        products, response = await _products(call, query, units)
+        products, response = await _products(
+            call, query, units, with_ids=bool(state.get(_LISTS_VARIATIONS))
+        )
         started = state.get("started") or server_time(response, call.now()).isoformat()
         if page >= _pages(response) or not products:
             begun = time_or_none(started)
@@ -109,15 +118,32 @@ class WooCommerce(ProviderBase):
             variations = await _variations(call, product_id)
         return product_of(told, units, variations)
 
-    async def complete(self, call: ProviderCall, product: ShopProduct) -> ShopProduct:
+    def batches(self, products: Sequence[ShopProduct]) -> Sequence[Sequence[ShopProduct]]:
+        """Together as many as have their variations on one page."""
+        found: list[list[ShopProduct]] = []
+        room = 0
+        for one in products:
+            count = len(_variation_ids(one))
+            if not 0 < count <= room:
+                found.append([])
+                # Unknown or too many: this product is asked for by itself.
+                room = _PAGE if 0 < count <= _PAGE else 0
+            found[-1].append(one)
+            room -= count
+        return found
+
+    async def complete(
+        self, call: ProviderCall, products: Sequence[ShopProduct]
+    ) -> Sequence[ShopProduct]:
         """Only the variations are missing, so only they are asked for."""
-        if product.complete:
-            return product
-        units = Units(product.currency, product.units.get("weight"), product.units.get("length"))
-        variations = await _variations(call, product.id)
-        empty = {"id": product.id, "type": "variable"}
-        variants = product_of(empty, units, variations).variants
-        return replace(product, variants=variants, complete=True)
+        ids = [name for one in products for name in _variation_ids(one)]
+        if 0 < len(ids) <= _PAGE:
+            found = await _listed_variations(call, ids)
+            return [_with_variations(one, found.get(one.id, ())) for one in products]
+        return [
+            one if one.complete else _with_variations(one, await _variations(call, one.id))
+            for one in products
+        ]
 
     async def search(
         self, call: ProviderCall, text: str = "", cursor: str | None = None
@@ -171,14 +197,68 @@ def _request(call: ProviderCall, path: str, query: Mapping[str, str]) -> FetchRe
 
 
 async def _products(
-    call: ProviderCall, query: Mapping[str, str], units: Units
+    call: ProviderCall, query: Mapping[str, str], units: Units, *, with_ids: bool = False
 ) -> tuple[list[ShopProduct], FetchResponse]:
+    """``with_ids``: products name their variations, to ask for those of many products at once."""
+
     def read(response: FetchResponse, body: Any) -> tuple[list[ShopProduct], FetchResponse]:
         if not isinstance(body, list):
             raise Unavailable("SERVICE_UNAVAILABLE", f"{TITLE} sent an answer that is no list.")
-        return [product_of(one, units) for one in body], response
+        found = [product_of(one, units) for one in body]
+        if with_ids:
+            found = [_naming_variations(*pair) for pair in zip(found, body, strict=True)]
+        return found, response
 
     return await _ask(call, "/products", query, read)
+
+
+def _naming_variations(product: ShopProduct, told: Mapping[str, Any]) -> ShopProduct:
+    ids = ",".join(str(int(one)) for one in told.get("variations") or ())
+    if product.complete or not ids:
+        return product
+    return replace(product, provider_ids={_VARIATIONS: ids})
+
+
+def _variation_ids(product: ShopProduct) -> list[str]:
+    """Those that its list named; none if the shop is asked for them by product."""
+    named = product.provider_ids.get(_VARIATIONS)
+    return named.split(",") if named and not product.complete else []
+
+
+def _with_variations(product: ShopProduct, variations: Sequence[Mapping[str, Any]]) -> ShopProduct:
+    units = Units(product.currency, product.units.get("weight"), product.units.get("length"))
+    empty = {"id": product.id, "type": "variable"}
+    variants = product_of(empty, units, variations).variants
+    return replace(product, variants=variants, complete=True, provider_ids={})
+
+
+async def _lists_variations(call: ProviderCall) -> bool:
+    """As the last test of the connection found it, or from the shop."""
+    known = call.connection.details.get(_LISTS_VARIATIONS)
+    return bool(known) if known is not None else await _asked_for_variations(call)
+
+
+async def _asked_for_variations(call: ProviderCall) -> bool:
+    try:
+        await _ask(call, "/variations", {"per_page": "1"}, lambda _, body: body)
+    except (NotAllowed, NotThere):
+        return False
+    return True
+
+
+async def _listed_variations(
+    call: ProviderCall, ids: Sequence[str]
+) -> dict[str, list[Mapping[str, Any]]]:
+    """Variations of several products, by the id of their product."""
+    query = {
+        "include": ",".join(ids), "page": "1", "per_page": str(_PAGE), "orderby": "id",
+        "order": "asc",
+    }  # fmt: skip
+    listed = await _ask(call, "/variations", query, lambda _, body: list(body))
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for one in listed:
+        found.setdefault(str(one["parent_id"]), []).append(one)
+    return found
 
 
 async def _variations(call: ProviderCall, product_id: str) -> list[Mapping[str, Any]]:
