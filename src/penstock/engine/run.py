@@ -44,9 +44,13 @@ class Worked:
     crashed: list[list[int]] = field(default_factory=list)
     work_ms: float = 0
 
-    def with_outcome(self, places: set[int], outcome: Outcome) -> Worked:
-        """A copy with this outcome for the items in ``places``."""
-        outcomes = [outcome if n in places else one for n, one in enumerate(self.outcomes)]
+    def without_late_effects(self, places: set[int], again: Outcome) -> Worked:
+        """A copy in which the items in ``places`` have the outcome for effects that came too late:
+        their own, or ``again``."""
+        outcomes = [
+            ((one and one.if_late) or again) if n in places else one
+            for n, one in enumerate(self.outcomes)
+        ]
         return Worked(outcomes, self.crashed, self.work_ms)
 
     def part(self, start: int, stop: int) -> Worked:

@@ -156,7 +156,7 @@ async def _settle_once(
             return await _write(runtime, claimed, worked, worker, last)
         except _Late as late:
             again = Retry(late.error, after_ms=0, counted=False)
-            worked = worked.with_outcome(late.places, again)
+            worked = worked.without_late_effects(late.places, again)
 
 
 async def _write(

@@ -36,8 +36,12 @@ class Child:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OutcomeBase:
+    """``if_late`` is settled instead if an effect comes too late, because what its stage saw has
+    changed; None: the item runs again in this stage."""
+
     effects: Sequence[Effect] = ()
     spawn: Sequence[Child] = ()
+    if_late: Advance | None = None
 
 
 @transferable

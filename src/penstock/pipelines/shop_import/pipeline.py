@@ -23,6 +23,7 @@ from penstock.model.pipeline import (
 from penstock.model.ports import Connections, Context, JobRows
 from penstock.model.states import ItemStatus
 from penstock.pipelines.product_variants import ProductVariants
+from penstock.pipelines.shop_import.at_once import at_once
 from penstock.pipelines.shop_import.config import POLICY, ShopImportConfig
 from penstock.pipelines.shop_import.create import create, map_products
 from penstock.pipelines.shop_import.fetch import FETCHED_AT_ONCE, LAST_PAGE, fetch
@@ -70,8 +71,8 @@ class ShopImport(Pipeline):
 
     def stages(self, config: ShopImportConfig) -> tuple[Stage, ...]:
         return (
-            Stage("fetch", run=fetch, policy=POLICY, share=3),
-            Stage("map", run=map_products, policy=POLICY),
+            Stage("fetch", run=at_once(fetch, map_products, create), policy=POLICY, share=3),
+            Stage("map", run=at_once(map_products, create), policy=POLICY),
             Stage("create", run=create, policy=POLICY),
             Stage("download", run=download, policy=POLICY, share=3),
             Stage("upload", run=upload, policy=POLICY),
