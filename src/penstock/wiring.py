@@ -192,8 +192,9 @@ async def open_runtime(
     """All the engine needs, opened and closed in order."""
     log = get_logger()
     db = await Database(
-        owner_dsn, settings.database_schema, name=f"penstock {name}", size=settings.worker_slots + 3
-    ).open()
+        owner_dsn, settings.database_schema, name=f"penstock {name}",
+        size=settings.worker_slots + 3, plans_once=True,
+    ).open()  # fmt: skip
     # A stream keeps its child for as long as it lasts: one for every slot that may ingest.
     pools = _child_pools(settings)
     fetchers = {purpose: Fetcher(settings.fetch_exempt(purpose)) for purpose in FetchPurpose}

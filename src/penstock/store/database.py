@@ -158,7 +158,8 @@ Transaction = Callable[[], AbstractAsyncContextManager[Connection]]
 class Database:
     """A connection pool. Every connection acts as ``role``; ``on_statement`` is called with the
     duration of each statement. Scoped reads use sessions of their own. ``pooled``: a pooler shares
-    sessions between clients, so that role, settings and scope are set in every transaction."""
+    sessions between clients, so that role, settings and scope are set in every transaction.
+    ``plans_once``: a statement has one plan for all its values."""
 
     def __init__(
         self,
@@ -170,8 +171,10 @@ class Database:
         size: int = 10,
         on_statement: Callable[[Any], None] | None = None,
         pooled: bool = False,
+        plans_once: bool = False,
     ) -> None:
         self._dsn = dsn
+        self._plans_once = plans_once
         self._pooled = pooled
         self._schema = schema
         self._role = role
@@ -190,6 +193,11 @@ class Database:
             "search_path": self._schema,
             "application_name": self._name,
             "jit": "off",
+            # The engine's statements find their rows by index, whatever the values are. Otherwise
+            # some would be planned for each execution, which takes longer than to execute them. A
+            # plan made while a table was small must not read it whole once it has grown.
+            "plan_cache_mode": "force_generic_plan" if self._plans_once else "auto",
+            "enable_seqscan": "off" if self._plans_once else "on",
             # Pages walk an index in order. Before the first ANALYZE the planner expects few rows
             # per job, and would collect and sort a million of them.
             "enable_bitmapscan": "off",
