@@ -62,12 +62,27 @@ def test_a_caller_that_waits_as_told_gets_its_token(rate: Rate, left: float) -> 
 
 
 def test_waiting_callers_are_told_different_times() -> None:
-    rate, bucket = Rate(2.0, 40), TokenBucket(0.0, 0.0)
+    rate, bucket = Rate(2.0, 3), TokenBucket(0.0, 0.0)
     waits = []
     for _ in range(5):
         bucket, grant = bucket.take(rate, 0.0, 1.0, 1.0)
         waits.append(grant.wait_ms)
     assert waits == [500, 1000, 1500, 2000, 2500]
+    for wait in waits:
+        bucket, grant = bucket.take(rate, wait, 1.0, 1.0)
+        assert grant.tokens == 1.0
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_callers_that_wait_for_seconds_return_together(at_once: bool) -> None:
+    """A bucket that is not full so soon loses nothing by it."""
+    rate, bucket = Rate(2.0, 40), TokenBucket(0.0, 0.0)
+    waits: list[float] = []
+    while len(waits) < 5:
+        bucket, grant = bucket.take(rate, 0.0, 1.0, 1.0, 5 if at_once else 1)
+        assert grant.tokens == 0
+        waits += grant.waits_ms
+    assert waits == [500, 1000, 2000, 2000, 3000]
     for wait in waits:
         bucket, grant = bucket.take(rate, wait, 1.0, 1.0)
         assert grant.tokens == 1.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -53,6 +53,9 @@ class _Local:
     refused_until_ms: float = 0.0
     refusal: Permit = field(default_factory=Permit)
     probe_ms: float = 0.0
+    # When those return that waited while one of them was refused, and until when they may be told.
+    returns_ms: deque[float] = field(default_factory=deque)
+    returns_until_ms: float = 0.0
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     report: CallReport = field(default_factory=CallReport)
     last_success_ms: float = 0.0
@@ -119,7 +122,7 @@ class SharedGate:
                     if found is not None:
                         return found
                     self.refuse_if_known(key)
-                    permit = await self._ask(key, local, points)
+                    permit = _told_to_return(local) or await self._ask(key, local, points)
                 if permit.tokens:
                     local.count_use(_now_ms())
                     return Pass(permit.cost, permit.probe_id, local)
@@ -139,7 +142,7 @@ class SharedGate:
         # Points are few: those that another worker's call waits for are not taken in advance.
         calls = max(1, local.waiting, 0 if points else expected)
         try:
-            permit = await self._limits.admit(key, calls, points, report)
+            permit = await self._limits.admit(key, calls, points, report, local.waiting)
         except BaseException:
             _put_back(local, report)
             raise
@@ -150,6 +153,9 @@ class SharedGate:
             local.expires_ms = now + HOLD_MS
             if local.tokens:
                 self._schedule(key, local)
+        elif permit.code == "API_RATE_LIMIT":
+            local.returns_ms = deque(now + one for one in permit.others_wait_ms)
+            local.returns_until_ms = now + HOLD_MS
         elif permit.code == CIRCUIT_OPEN:
             local.refusal = permit
             local.refused_until_ms = now + min(permit.wait_ms, _REMEMBER_MS)
@@ -245,6 +251,14 @@ class SharedGate:
             await self._flush(key, local)
         if self._tasks:
             await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def _told_to_return(local: _Local) -> Permit | None:
+    """The time that the shared state gave to this caller when it refused the one before."""
+    now = _now_ms()
+    if not local.returns_ms or now > local.returns_until_ms:
+        return None
+    return Permit(wait_ms=max(1.0, local.returns_ms.popleft() - now))
 
 
 def _cost_differs(local: _Local, points: float) -> bool:

@@ -287,10 +287,11 @@ class SharedLimits(Protocol):
     """Token buckets and circuits that all workers share."""
 
     async def admit(
-        self, key: LimitKey, calls: int, points: float, report: CallReport | None = None
-    ) -> Permit:
-        """Tokens for at least one call and up to ``calls``, or how long to wait. ``points`` is what
-        a call costs where the provider counts these."""
+        self, key: LimitKey, calls: int, points: float, report: CallReport | None = None,
+        callers: int = 1,
+    ) -> Permit:  # fmt: skip
+        """Tokens for at least one call and up to ``calls``, or how long each of the callers has to
+        wait. ``points`` is what a call costs where the provider counts these."""
 
     async def report(self, key: LimitKey, report: CallReport) -> None:
         """Record what became of calls."""

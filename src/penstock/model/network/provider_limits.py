@@ -81,7 +81,8 @@ class CallReport:
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """The answer of the shared limits: tokens to use soon, or how long to wait and why."""
+    """The answer of the shared limits: tokens to use soon, or how long to wait and why.
+    ``others_wait_ms`` is how long the other callers wait, where they were told."""
 
     tokens: float = 0.0
     wait_ms: float = 0.0
@@ -89,6 +90,7 @@ class Permit:
     probe_id: str | None = None
     # What one call takes: never more than the bucket holds.
     cost: float = 1.0
+    others_wait_ms: tuple[float, ...] = ()
 
 
 def p95_of(counts: Sequence[int]) -> float | None:

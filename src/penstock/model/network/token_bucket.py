@@ -6,6 +6,7 @@ it starts. The state is kept in PostgreSQL and shared by all workers.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, replace
 
@@ -14,11 +15,14 @@ from penstock.model.adaptive import ewma
 # How long a worker may keep tokens that it took in advance.
 HOLD_MS = 250.0
 # Calls reach the provider later than their tokens were taken: by HOLD_MS at most, and by what the
-# network adds. The burst is lowered by the tokens of this time, so that the provider never sees
-# more.
+# network and a busy worker add. The burst is lowered by the tokens of this time, so that the
+# provider never sees more.
 _LATENESS_MS = 500.0
 # Waiting callers get staggered times to return, none later than this.
 _MAX_WAIT_MS = 60_000.0
+# Those that wait for longer than this return at full seconds: a claim of several items, of all
+# shops of an org, costs hardly more than that of one.
+_TOGETHER_MS = 1000.0
 # The least share of its tokens that a call is expected to cost: it bounds how often a caller
 # returns too early.
 _MIN_COST_SHARE = 0.05
@@ -61,10 +65,15 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """Tokens for calls; with none, the time after which the caller should ask again."""
+    """Tokens for calls; with none, the time after which each caller should ask again."""
 
     tokens: float
-    wait_ms: float = 0.0
+    waits_ms: tuple[float, ...] = ()
+
+    @property
+    def wait_ms(self) -> float:
+        """How long the first caller waits."""
+        return self.waits_ms[0] if self.waits_ms else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,30 +116,33 @@ class TokenBucket:
         return replace(self, tokens=tokens, at_ms=max(self.at_ms, now_ms))
 
     def take(
-        self, configured: Rate, now_ms: float, cost: float, wanted: float
+        self, configured: Rate, now_ms: float, cost: float, wanted: float, callers: int = 1
     ) -> tuple[TokenBucket, Grant]:
-        """Take tokens for at least one call of this cost and up to ``wanted``, or say when to ask
-        again. Callers that must wait get different times, in the order in which they asked, as far
-        apart as their calls cost in the end: most of what running calls took comes back."""
+        """Take tokens for at least one call of this cost and up to ``wanted``, or say when each of
+        the callers should ask again. They get different times, in the order in which they asked,
+        as far apart as their calls cost in the end: most of what running calls took comes back."""
         rate = self.rate(configured)
         bucket = self.refilled(configured, now_ms)
         cost = min(cost, rate.capacity)
         if now_ms < bucket.paused_until_ms:
-            return bucket._booked(rate, now_ms, cost, bucket.paused_until_ms)
+            return bucket._booked(rate, now_ms, cost, bucket.paused_until_ms, callers)
         if bucket.tokens + _EPSILON < cost:
             lacking = min(cost - bucket.tokens, bucket._usual(cost))
-            return bucket._booked(rate, now_ms, cost, now_ms + rate.ms_for(lacking))
+            return bucket._booked(rate, now_ms, cost, now_ms + rate.ms_for(lacking), callers)
         calls = max(1, int((min(wanted, bucket.tokens) + _EPSILON) / cost))
         granted = calls * cost
         return replace(bucket, tokens=max(0.0, bucket.tokens - granted)), Grant(granted)
 
     def _booked(
-        self, rate: Rate, now_ms: float, cost: float, free_at: float
+        self, rate: Rate, now_ms: float, cost: float, free_at: float, callers: int
     ) -> tuple[TokenBucket, Grant]:
-        due = max(free_at, self.booked_until_ms + rate.ms_for(self._usual(cost)))
-        # Beyond the longest wait nothing is booked: those callers ask again.
-        due = max(free_at, min(due, now_ms + _MAX_WAIT_MS))
-        return replace(self, booked_until_ms=due), Grant(0.0, due - now_ms)
+        due, waits = self.booked_until_ms, []
+        for _ in range(callers):
+            due = max(free_at, due + rate.ms_for(self._usual(cost)))
+            # Beyond the longest wait nothing is booked: those callers ask again.
+            due = max(free_at, min(due, now_ms + _MAX_WAIT_MS))
+            waits.append(_together(rate, due, now_ms) - now_ms)
+        return replace(self, booked_until_ms=due), Grant(0.0, tuple(waits))
 
     def _usual(self, cost: float) -> float:
         """What a call that takes so many tokens is expected to cost in the end."""
@@ -169,3 +181,11 @@ class TokenBucket:
             return replace(bucket, tokens=level).without_bookings()
         level = min(bucket.tokens + refund, status.available, told.capacity)
         return replace(bucket, tokens=max(0.0, level))
+
+
+def _together(rate: Rate, due_ms: float, now_ms: float) -> float:
+    """The time at which callers with nearly this due time return. The bucket must not be full
+    before that: tokens would be lost."""
+    if due_ms - now_ms <= _TOGETHER_MS or rate.ms_for(rate.capacity) < 2 * _TOGETHER_MS:
+        return due_ms
+    return math.ceil(due_ms / _TOGETHER_MS) * _TOGETHER_MS

@@ -44,8 +44,9 @@ class StoredLimits:
         self._limits = limits
 
     async def admit(
-        self, key: LimitKey, calls: int, points: float, report: CallReport | None = None
-    ) -> Permit:
+        self, key: LimitKey, calls: int, points: float, report: CallReport | None = None,
+        callers: int = 1,
+    ) -> Permit:  # fmt: skip
         """Tokens for at least one call and up to ``calls``, each of ``points`` where the provider
         counts these. A probe gets the tokens of one call."""
         rate = self._limits.rate_of(key)
@@ -60,9 +61,12 @@ class StoredLimits:
                 cost = points if points and bucket.reported is not None else 1.0
                 cost = min(cost, bucket.rate(rate).capacity)
                 wanted = cost if admission.is_probe else cost * calls
-                bucket, grant = bucket.take(rate, now, cost, wanted)
+                bucket, grant = bucket.take(rate, now, cost, wanted, callers)
                 probe = probe_id if admission.is_probe and grant.tokens else None
-                permit = Permit(grant.tokens, grant.wait_ms, probe_id=probe, cost=cost)
+                permit = Permit(
+                    grant.tokens, grant.wait_ms, probe_id=probe, cost=cost,
+                    others_wait_ms=grant.waits_ms[1:],
+                )  # fmt: skip
                 if not grant.tokens:
                     # Without a token there is no probe.
                     circuit = state.circuit
