@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -15,7 +16,7 @@ from tests.fixtures import MakePrincipal
 from penstock.app.kickoff import kickoff
 from penstock.engine.context import StopSign, stage_context
 from penstock.engine.ingest import Ingest
-from penstock.engine.worker.loop import Worker
+from penstock.engine.worker.loop import _CLAIMS_PER_LONGEST_WAITING, Worker
 from penstock.model.errors import ItemError
 from penstock.model.fairness import PLAN_WEIGHTS, score, start_tag
 from penstock.model.outcomes import Done, Fail, Retry
@@ -33,6 +34,8 @@ async def test_rows_a_claim_has_no_room_for_are_found_later(
     neighbour = await tried.send({"rows": 60})
     choose_work = claims.choose_work
     async with tried.by_hand() as worker:
+        # Claims that go to the job served least recently, not to the smallest.
+        worker._claims = _CLAIMS_PER_LONGEST_WAITING - 1
         first = await claim(worker)
         ingest = Ingest(tried.runtime, first, StopSign(), worker.id)
         ctx = stage_context(tried.runtime, StopSign(), 60, tried.runtime.log)
@@ -50,6 +53,7 @@ async def test_rows_a_claim_has_no_room_for_are_found_later(
             return found
 
         monkeypatch.setattr(claims, "choose_work", late)
+        worker._claims = _CLAIMS_PER_LONGEST_WAITING - 1
         shared = await claim(worker)
         assert len(shared.leases) == 2
         monkeypatch.setattr(claims, "choose_work", choose_work)
@@ -57,6 +61,23 @@ async def test_rows_a_claim_has_no_room_for_are_found_later(
         await ingest._end({}, None)
     for job in await tried.finish(growing, neighbour):
         assert (job["state"], job["done"]) == ("done", job["total"])
+
+
+async def test_small_jobs_overtake_large_ones_but_do_not_stop_them(tried: Tried) -> None:
+    """Ten jobs of five rows arrive after one of eighty; in every eighth claim it goes on."""
+    large = await tried.send({"rows": 80})
+    small = [await tried.send({"rows": 5}) for _ in range(10)]
+    served = []
+    async with tried.by_hand() as worker:
+        bounds = replace(worker._limits.bounds, most=5)
+        worker._limits = replace(worker._limits, bounds=bounds)
+        for _ in range(12):
+            claimed = await claim(worker)
+            served.append(claimed.work.job_id)
+            await tried.run(worker, claimed)
+    turns = [n for n, job_id in enumerate(served, 1) if job_id == large]
+    assert turns == [_CLAIMS_PER_LONGEST_WAITING, 12]
+    assert sorted(one for one in served if one != large) == sorted(small)
 
 
 async def test_many_tiny_jobs_in_one_claim_count_as_one(tried: Tried) -> None:
