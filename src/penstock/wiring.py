@@ -191,10 +191,7 @@ async def open_runtime(
 ) -> AsyncIterator[Runtime]:
     """All the engine needs, opened and closed in order."""
     log = get_logger()
-    db = await Database(
-        owner_dsn, settings.database_schema, name=f"penstock {name}",
-        size=settings.worker_slots + 3, plans_once=True,
-    ).open()  # fmt: skip
+    db = await _engine_database(settings, owner_dsn, name).open()
     # A stream keeps its child for as long as it lasts: one for every slot that may ingest.
     pools = _child_pools(settings)
     fetchers = {purpose: Fetcher(settings.fetch_exempt(purpose)) for purpose in FetchPurpose}
@@ -468,6 +465,14 @@ def sealer_of(settings: Settings) -> Sealer:
         return key_in_file(settings.own_key_file, make=settings.database_url is None)
 
     return Sealer(find)
+
+
+def _engine_database(settings: Settings, owner_dsn: str, name: str) -> Database:
+    """The engine's pool: as the owner of the tables, with one plan for each statement."""
+    return Database(
+        owner_dsn, settings.database_schema, name=f"penstock {name}",
+        size=settings.worker_slots + 3, plans_once=True,
+    )  # fmt: skip
 
 
 def api_database(settings: Settings, api_dsn: str, size: int = 20) -> Database:
