@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 
+import uvloop
 from tests.chaos.journal import noop_of_this_process
 
 from penstock.cli.operate.process import SECONDS_TO_CLOSE, on_stop, watch_loop
@@ -36,7 +36,7 @@ async def work() -> None:
 
 
 def main() -> None:
-    sys.exit(asyncio.run(work()))
+    sys.exit(uvloop.run(work()))
 
 
 if __name__ == "__main__":

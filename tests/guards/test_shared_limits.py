@@ -115,7 +115,8 @@ async def test_eight_workers_get_what_the_limit_allows_and_no_more(
             await workers.call(number, lambda: None)
         async with db.acquire() as conn:
             await conn.execute(
-                "UPDATE provider_states SET tokens = $1, refilled_at = clock_timestamp()",
+                "UPDATE provider_states SET tokens = $1, refilled_at = clock_timestamp(),"
+                " version = version + 1",
                 rate.capacity,
             )
         began = provider.at = time.monotonic()

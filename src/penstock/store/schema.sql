@@ -1585,6 +1585,8 @@ CREATE TABLE provider_states (
     next_probe_at    timestamptz,
     probe_id         text,
     probe_expires_at timestamptz,
+    -- Counts changes: a process that knows the state writes the next one if it is still the same.
+    version          integer NOT NULL DEFAULT 0,
     PRIMARY KEY (org_id, provider, company, domain),
     CHECK ((reported_rate IS NULL) = (reported_burst IS NULL)),
     CHECK (circuit <> 'half_open' OR probe_id IS NOT NULL)

@@ -50,7 +50,7 @@ _CLOSE_SECONDS = 2.0
 _MAX_WAIT_SECONDS = 2.0
 _TIDY_SECONDS = 60.0
 # What a slice takes of a slot whose stage mostly waits for answers: little processor time.
-_WAITING_SHARE = 0.25
+_WAITING_SHARE = 0.0625
 # Small jobs of an org overtake large ones, which get one of so many claims all the same.
 _CLAIMS_PER_LONGEST_WAITING = 8
 

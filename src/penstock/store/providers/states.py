@@ -1,11 +1,16 @@
 """Token buckets and circuits of providers, kept for all workers. Implements `SharedLimits`.
 
-The decisions are those of the state machines in `model/network`; here their state is locked, read
-and written. One row per key, locked for the few milliseconds of one decision.
+The decisions are those of the state machines in `model/network`; here their state is read and
+written. There is one row per key. A process that wrote a state last decides on what it wrote, and
+writes the next one if the row has not changed meanwhile: one statement. Otherwise the row is
+locked, read and written in a transaction.
 """
 
 from __future__ import annotations
 
+import time
+from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -30,10 +35,40 @@ HEALTH_WINDOW = timedelta(minutes=15)
 _MAX_KEYS = 500
 
 
+# States that a process remembers, and for how long it trusts its idea of the database's clock.
+_MAX_REMEMBERED = 4000
+_CLOCK_TRUSTED_SECONDS = 10.0
+
+
 @dataclass(frozen=True, slots=True)
 class _State:
     bucket: TokenBucket
     circuit: Circuit
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What this process wrote last. ``alone``: no other process had written since the time before;
+    where several take turns, an attempt without a lock would fail again and again."""
+
+    state: _State
+    version: int
+    alone: bool
+    # The database's clock when it wrote, and ours when its answer was here: later, so that the time
+    # derived from them is never ahead.
+    at_ms: float
+    answered: float
+
+    @property
+    def now_ms(self) -> float:
+        return self.at_ms + (time.monotonic() - self.answered) * 1000
+
+    @property
+    def is_usable(self) -> bool:
+        return self.alone and time.monotonic() - self.answered < _CLOCK_TRUSTED_SECONDS
+
+
+_Decision = Callable[[_State, float], tuple[_State, Permit]]
 
 
 class StoredLimits:
@@ -42,6 +77,7 @@ class StoredLimits:
     def __init__(self, db: Database, limits: ProviderLimits) -> None:
         self._db = db
         self._limits = limits
+        self._written: OrderedDict[LimitKey, _Written] = OrderedDict()
 
     async def admit(
         self, key: LimitKey, calls: int, points: float, report: CallReport | None = None,
@@ -49,48 +85,100 @@ class StoredLimits:
     ) -> Permit:  # fmt: skip
         """Tokens for at least one call and up to ``calls``, each of ``points`` where the provider
         counts these. A probe gets the tokens of one call."""
-        rate = self._limits.rate_of(key)
-        async with self._db.transaction() as conn:
-            state, now = await self._locked(conn, key, rate)
-            if report is not None:
-                state = await self._applied(conn, key, rate, state, now, report)
-            probe_id = uuid4().hex
-            circuit, admission = state.circuit.admit(self._limits.circuit, now, probe_id)
-            bucket, permit = state.bucket, Permit(wait_ms=admission.wait_ms, code="CIRCUIT_OPEN")
-            if admission.allowed:
-                cost = points if points and bucket.reported is not None else 1.0
-                cost = min(cost, bucket.rate(rate).capacity)
-                wanted = cost if admission.is_probe else cost * calls
-                bucket, grant = bucket.take(rate, now, cost, wanted, callers)
-                probe = probe_id if admission.is_probe and grant.tokens else None
-                permit = Permit(
-                    grant.tokens, grant.wait_ms, probe_id=probe, cost=cost,
-                    others_wait_ms=grant.waits_ms[1:],
-                )  # fmt: skip
-                if not grant.tokens:
-                    # Without a token there is no probe.
-                    circuit = state.circuit
-            await _save(conn, key, _State(bucket, circuit))
-        return permit
+
+        def decide(state: _State, now: float) -> tuple[_State, Permit]:
+            return self._admitted(state, now, key, calls, points, callers)
+
+        return await self._change(key, report, decide)
 
     async def report(self, key: LimitKey, report: CallReport) -> None:
+        await self._change(key, report, lambda state, _: (state, Permit()))
+
+    def _admitted(
+        self, state: _State, now: float, key: LimitKey, calls: int, points: float, callers: int
+    ) -> tuple[_State, Permit]:
+        rate = self._limits.rate_of(key)
+        probe_id = uuid4().hex
+        circuit, admission = state.circuit.admit(self._limits.circuit, now, probe_id)
+        bucket = state.bucket
+        if not admission.allowed:
+            return _State(bucket, circuit), Permit(wait_ms=admission.wait_ms, code="CIRCUIT_OPEN")
+        cost = points if points and bucket.reported is not None else 1.0
+        cost = min(cost, bucket.rate(rate).capacity)
+        wanted = cost if admission.is_probe else cost * calls
+        bucket, grant = bucket.take(rate, now, cost, wanted, callers)
+        probe = probe_id if admission.is_probe and grant.tokens else None
+        if not grant.tokens:
+            # Without a token there is no probe.
+            circuit = state.circuit
+        return _State(bucket, circuit), Permit(
+            grant.tokens, grant.wait_ms, probe_id=probe, cost=cost,
+            others_wait_ms=grant.waits_ms[1:],
+        )  # fmt: skip
+
+    async def _change(self, key: LimitKey, report: CallReport | None, decide: _Decision) -> Permit:
+        """Apply the report, decide, and write the state."""
+        known = self._written.get(key)
+        if known is not None and known.is_usable:
+            # For one attempt at a time: of two that know the same state, one would fail.
+            del self._written[key]
+            permit = await self._change_unlocked(key, known, report, decide)
+            if permit is not None:
+                return permit
+            known = self._written.get(key)
         rate = self._limits.rate_of(key)
         async with self._db.transaction() as conn:
-            state, now = await self._locked(conn, key, rate)
-            await _save(conn, key, await self._applied(conn, key, rate, state, now, report))
+            row = await self._locked(conn, key, rate)
+            before, now = _state(row), _ms(row["now"])
+            state = before
+            if report is not None:
+                state = self._reported(key, before, now, report)
+                if report.calls:
+                    await conn.execute(_sql.count_calls, *key.columns, *_counts(report))
+                await _tell_change(conn, key, before.circuit, state.circuit)
+            state, permit = decide(state, now)
+            saved = await conn.fetchrow(_sql.save_state, *key.columns, *_columns(state))
+        self._remember(key, state, saved, alone=known is None or known.version == row["version"])
+        return permit
 
-    async def _locked(self, conn: Connection, key: LimitKey, rate: Rate) -> tuple[_State, float]:
+    async def _change_unlocked(
+        self, key: LimitKey, known: _Written, report: CallReport | None, decide: _Decision
+    ) -> Permit | None:
+        """None: the state has changed, or the change of a circuit has to be told with it."""
+        now, state = known.now_ms, known.state
+        if report is not None:
+            state = self._reported(key, state, now, report)
+        if state.circuit.state is not known.state.circuit.state:
+            return None
+        state, permit = decide(state, now)
+        counts = _counts(report or CallReport())
+        async with self._db.acquire() as conn:
+            saved = await conn.fetchrow(
+                _sql.save_if_unchanged, *key.columns, *_columns(state), known.version, *counts
+            )
+        if saved is None:
+            return None
+        self._remember(key, state, saved, alone=True)
+        return permit
+
+    def _remember(self, key: LimitKey, state: _State, saved: Any, *, alone: bool) -> None:
+        self._written[key] = _Written(
+            state, saved["version"], alone, _ms(saved["now"]), time.monotonic()
+        )
+        self._written.move_to_end(key)
+        if len(self._written) > _MAX_REMEMBERED:
+            self._written.popitem(last=False)
+
+    async def _locked(self, conn: Connection, key: LimitKey, rate: Rate) -> Any:
         row = await conn.fetchrow(_sql.lock_state, *key.columns)
         if row is None:
             await conn.execute(_sql.add_state, *key.columns, rate.capacity)
             row = await conn.fetchrow(_sql.lock_state, *key.columns)
             assert row is not None
-        return _state(row), _ms(row["now"])
+        return row
 
-    async def _applied(
-        self, conn: Connection, key: LimitKey, rate: Rate, state: _State, now: float,
-        report: CallReport,
-    ) -> _State:  # fmt: skip
+    def _reported(self, key: LimitKey, state: _State, now: float, report: CallReport) -> _State:
+        rate = self._limits.rate_of(key)
         bucket = state.bucket.refilled(rate, now)
         if report.returned:
             bucket = bucket.returned(rate, report.returned)
@@ -102,13 +190,11 @@ class StoredLimits:
         if circuit.state is not state.circuit.state and circuit.state is CircuitState.CLOSED:
             # All callers have waited for the circuit, whatever they were told before.
             bucket = bucket.without_bookings()
-        if report.calls:
-            await conn.execute(
-                _sql.count_calls, *key.columns, report.calls, report.failed, report.throttled,
-                report.durations,
-            )  # fmt: skip
-        await _tell_change(conn, key, state.circuit, circuit)
         return _State(bucket, circuit)
+
+
+def _counts(report: CallReport) -> tuple[int, int, int, list[int]]:
+    return report.calls, report.failed, report.throttled, report.durations
 
 
 def _judged(circuit: Circuit, report: CallReport, now: float, limits: ProviderLimits) -> Circuit:
@@ -162,11 +248,11 @@ def _state(row: Any) -> _State:
     return _State(bucket, circuit)
 
 
-async def _save(conn: Connection, key: LimitKey, state: _State) -> None:
+def _columns(state: _State) -> tuple[Any, ...]:
     bucket, circuit = state.bucket, state.circuit
     reported = bucket.reported
-    await conn.execute(
-        _sql.save_state, *key.columns, bucket.tokens, _at(bucket.at_ms),
+    return (
+        bucket.tokens, _at(bucket.at_ms),
         None if reported is None else reported.per_second,
         None if reported is None else reported.burst,
         _at(bucket.paused_until_ms), _at(bucket.booked_until_ms), circuit.state, circuit.failures,

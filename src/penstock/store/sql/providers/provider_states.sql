@@ -2,7 +2,7 @@
 -- The bucket and circuit of one key, locked for the transaction, and the time by this clock.
 SELECT tokens, refilled_at, reported_rate, reported_burst, paused_until, booked_until, circuit,
        failures, last_failure_at, opened_at, next_probe_at, probe_id, probe_expires_at, cost_share,
-       clock_timestamp() AS now
+       version, clock_timestamp() AS now
 FROM provider_states WHERE org_id = $1 AND provider = $2 AND company = $3 AND domain = $4
 FOR NO KEY UPDATE
 
@@ -15,8 +15,32 @@ ON CONFLICT DO NOTHING
 -- The bucket and circuit after a change.
 UPDATE provider_states SET tokens = $5, refilled_at = $6, reported_rate = $7, reported_burst = $8,
     paused_until = $9, booked_until = $10, circuit = $11, failures = $12, last_failure_at = $13,
-    opened_at = $14, next_probe_at = $15, probe_id = $16, probe_expires_at = $17, cost_share = $18
+    opened_at = $14, next_probe_at = $15, probe_id = $16, probe_expires_at = $17, cost_share = $18,
+    version = version + 1
 WHERE org_id = $1 AND provider = $2 AND company = $3 AND domain = $4
+RETURNING version, clock_timestamp() AS now
+
+-- name: save_if_unchanged
+-- The same if the state still is the one that was decided on, with calls of the current minute. No
+-- row: another process has changed it.
+WITH saved AS (
+    UPDATE provider_states SET tokens = $5, refilled_at = $6, reported_rate = $7, reported_burst = $8,
+        paused_until = $9, booked_until = $10, circuit = $11, failures = $12, last_failure_at = $13,
+        opened_at = $14, next_probe_at = $15, probe_id = $16, probe_expires_at = $17, cost_share = $18,
+        version = version + 1
+    WHERE org_id = $1 AND provider = $2 AND company = $3 AND domain = $4 AND version = $19
+    RETURNING version, clock_timestamp() AS now
+), counted AS (
+    INSERT INTO provider_calls AS c (org_id, provider, company, domain, minute, calls, failed, throttled,
+                                     durations)
+    SELECT $1, $2, $3, $4, date_trunc('minute', now), $20, $21, $22, $23 FROM saved WHERE $20 > 0
+    ON CONFLICT (org_id, provider, company, domain, minute) DO UPDATE SET
+        calls = c.calls + excluded.calls, failed = c.failed + excluded.failed,
+        throttled = c.throttled + excluded.throttled,
+        durations = ARRAY(SELECT a + b FROM unnest(c.durations, excluded.durations)
+                          WITH ORDINALITY AS d (a, b, n) ORDER BY n)
+)
+SELECT version, now FROM saved
 
 -- name: count_calls
 -- Add calls to the current minute.
@@ -59,7 +83,7 @@ LIMIT $2
 -- Close the circuits of a provider, end its pauses and forget what it said about its bucket.
 UPDATE provider_states SET circuit = 'closed', failures = 0, last_failure_at = NULL, opened_at = NULL,
     next_probe_at = NULL, probe_id = NULL, probe_expires_at = NULL, paused_until = NULL,
-    booked_until = NULL
+    booked_until = NULL, version = version + 1
 WHERE provider = $1
 RETURNING circuit
 
