@@ -122,7 +122,7 @@ class Settings(MonitorSettings, PlaceSettings):
     worker_slots: int = Field(
         5, ge=1, le=100,
         description="Slices at once per worker process; one that waits for other servers counts"
-        " a quarter.",
+        " a sixteenth.",
     )  # fmt: skip
     worker_target_slice_ms: int = Field(5000, ge=50, description="How long a slice should last.")
     claim_min: int = Field(1, ge=1, description="Smallest claim, in items.")

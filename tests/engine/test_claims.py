@@ -301,7 +301,7 @@ async def test_jobs_of_one_claim_wait_for_their_answers_at_the_same_time(
 
 
 @pytest.mark.slow
-async def test_slices_that_wait_for_answers_take_a_quarter_of_a_slot(
+async def test_slices_that_wait_for_answers_take_a_sixteenth_of_a_slot(
     tried: Tried, script: Scripted, principal: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slots = tried.runtime.settings.worker_slots
@@ -334,9 +334,9 @@ async def test_slices_that_wait_for_answers_take_a_quarter_of_a_slot(
         return most
 
     script.work = work
-    orgs = [f"org{number}" for number in range(5 * slots)]
+    orgs = [f"org{number}" for number in range(17 * slots)]
     assert await fill(frozenset(), orgs) == slots
-    assert await fill(frozenset(("s0",)), orgs) == 4 * slots
+    assert await fill(frozenset(("s0",)), orgs) == 16 * slots
     await tried.is_clean()
 
 

@@ -16,7 +16,7 @@ from tests.fixtures import MakePrincipal
 from penstock.app.kickoff import kickoff
 from penstock.engine.context import StopSign, stage_context
 from penstock.engine.ingest import Ingest
-from penstock.engine.worker.loop import _CLAIMS_PER_LONGEST_WAITING, Worker
+from penstock.engine.worker.loop import Worker
 from penstock.model.errors import ItemError
 from penstock.model.fairness import PLAN_WEIGHTS, score, start_tag
 from penstock.model.outcomes import Done, Fail, Retry
@@ -34,8 +34,6 @@ async def test_rows_a_claim_has_no_room_for_are_found_later(
     neighbour = await tried.send({"rows": 60})
     choose_work = claims.choose_work
     async with tried.by_hand() as worker:
-        # Claims that go to the job served least recently, not to the smallest.
-        worker._claims = _CLAIMS_PER_LONGEST_WAITING - 1
         first = await claim(worker)
         ingest = Ingest(tried.runtime, first, StopSign(), worker.id)
         ctx = stage_context(tried.runtime, StopSign(), 60, tried.runtime.log)
@@ -53,7 +51,6 @@ async def test_rows_a_claim_has_no_room_for_are_found_later(
             return found
 
         monkeypatch.setattr(claims, "choose_work", late)
-        worker._claims = _CLAIMS_PER_LONGEST_WAITING - 1
         shared = await claim(worker)
         assert len(shared.leases) == 2
         monkeypatch.setattr(claims, "choose_work", choose_work)
@@ -64,19 +61,24 @@ async def test_rows_a_claim_has_no_room_for_are_found_later(
 
 
 async def test_small_jobs_overtake_large_ones_but_do_not_stop_them(tried: Tried) -> None:
-    """Ten jobs of five rows arrive after one of eighty; in every eighth claim it goes on."""
+    """Jobs of five rows arrive after one of eighty, which goes on once it has waited for longer
+    than its rows count."""
     large = await tried.send({"rows": 80})
-    small = [await tried.send({"rows": 5}) for _ in range(10)]
+    small = [await tried.send({"rows": 5}) for _ in range(6)]
     served = []
-    async with tried.by_hand() as worker:
+    async with tried.by_hand() as worker, tried.runtime.db.acquire() as conn:
         bounds = replace(worker._limits.bounds, most=5)
         worker._limits = replace(worker._limits, bounds=bounds)
-        for _ in range(12):
+        for number in range(7):
+            if number == 3:
+                await conn.execute(
+                    "UPDATE jobs SET served_at = served_at - interval '10 s' WHERE id = $1", large
+                )
             claimed = await claim(worker)
             served.append(claimed.work.job_id)
             await tried.run(worker, claimed)
-    turns = [n for n, job_id in enumerate(served, 1) if job_id == large]
-    assert turns == [_CLAIMS_PER_LONGEST_WAITING, 12]
+    assert served.index(large) == 3
+    assert served.count(large) == 1
     assert sorted(one for one in served if one != large) == sorted(small)
 
 

@@ -61,7 +61,9 @@ async def test_after_an_outage_everything_completes_by_itself(bench: Bench) -> N
     assert {(item["status"], item["attempts"]) for item in items} == {("PENDING", 0)}
     assert all("CIRCUIT_OPEN" in item["error"] for item in items)
     async with bench.runtime.db.transaction() as conn:
-        await conn.execute("UPDATE provider_states SET next_probe_at = now(), tokens = 5")
+        await conn.execute(
+            "UPDATE provider_states SET next_probe_at = now(), tokens = 5, version = version + 1"
+        )
         await conn.execute("UPDATE job_items SET due_at = now() WHERE due_at IS NOT NULL")
         await conn.execute("UPDATE job_stages SET ready_at = now() WHERE kind = 'items'")
         await conn.execute("UPDATE jobs SET ready_at = now()")

@@ -46,8 +46,6 @@ class Limits:
     pipelines: Sequence[str]
     # The queue is overloaded: claim an ingest only if there is no other work.
     holds_ingest: bool = False
-    # Serve the job that has waited longest instead of the one with the least left to do.
-    longest_waiting: bool = False
     # Pipelines and stages that need only one member of their items' checkpoints, and which.
     brief: Mapping[tuple[str, str], str] = field(default_factory=dict)
     # … that work on several items at the same time, and how many.
@@ -253,7 +251,6 @@ async def _choose_by_turn(
         chosen = await claims.choose_work(
             conn, worker, served, limits.pipelines, org_cap=limits.org_cap,
             own_cap=limits.own_cap, not_these=empty_handed, no_ingest=no_ingest, locked=locked,
-            longest_waiting=limits.longest_waiting,
         )  # fmt: skip
         if chosen is None:
             return None

@@ -214,8 +214,8 @@ class Pipeline:
     # How many items a stage works on at the same time. Claims take at least so many: in a short
     # turn, an org would otherwise wait for one answer after the other.
     items_at_once: ClassVar[Mapping[str, int]] = {}
-    # Stages that wait for answers of other servers most of the time: their slices take a quarter of
-    # a slot, and the jobs of one claim run at the same time.
+    # Stages that wait for answers of other servers most of the time: their slices take a sixteenth
+    # of a slot, and the jobs of one claim run at the same time.
     waiting_stages: ClassVar[frozenset[str]] = frozenset()
     # Of these, stages whose items call different servers: each item runs in a batch of its own and
     # is settled when it ends, so that a slow server does not delay the answers of others.

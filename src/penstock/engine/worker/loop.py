@@ -51,8 +51,6 @@ _MAX_WAIT_SECONDS = 2.0
 _TIDY_SECONDS = 60.0
 # What a slice takes of a slot whose stage mostly waits for answers: little processor time.
 _WAITING_SHARE = 0.0625
-# Small jobs of an org overtake large ones, which get one of so many claims all the same.
-_CLAIMS_PER_LONGEST_WAITING = 8
 
 
 def _limits(runtime: Runtime, served: Served) -> Limits:
@@ -104,7 +102,6 @@ class Worker:
         self._running = Slots(runtime.log)
         self._items_settled = 0
         self._misses = 0
-        self._claims = 0
         self._began = time.monotonic()
         self._tidied_at = self._began
         self._stopping = asyncio.Event()
@@ -249,12 +246,7 @@ class Worker:
 
     async def _claim(self, served: Served | None = None) -> Claim | None:
         figures = self._runtime.figures
-        self._claims += 1
-        limits = replace(
-            self._limits,
-            holds_ingest=self._heartbeat.overloaded,
-            longest_waiting=self._claims % _CLAIMS_PER_LONGEST_WAITING == 0,
-        )
+        limits = replace(self._limits, holds_ingest=self._heartbeat.overloaded)
         if figures.is_busy:
             limits = replace(limits, own_cap=min(limits.own_cap, _BUSY_SLICES))
         self._claim_began = time.monotonic()

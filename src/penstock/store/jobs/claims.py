@@ -15,8 +15,6 @@ from penstock.store.queries import load
 
 _sql = load("claims")
 _settle = load("settle")
-# `choose_work` in another order: the job served least recently, however much is left of it.
-CHOOSE_WAITING = _sql.choose_work.replace("j.left_to_do, ", "")
 # What a claim answers in its own transaction. More is loaded after the commit: a reader that is
 # stopped must not hold the claim lock.
 _SMALL_CLAIM_ITEMS = 100
@@ -181,15 +179,12 @@ async def choose_work(
     not_these: Sequence[int] = (),
     no_ingest: bool = False,
     locked: Collection[UUID] = (),
-    longest_waiting: bool = False,
 ) -> tuple[Turn, Work | None] | None:
     """The org whose turn it is, and its next work of ``known`` pipelines, if it has any: a newer
-    version may have submitted others. Small jobs come first, or with ``longest_waiting`` the job
-    served least recently."""
+    version may have submitted others."""
     pipelines = [name for name in known if served.pipelines is None or name in served.pipelines]
-    statement = CHOOSE_WAITING if longest_waiting else _sql.choose_work
     row = await conn.fetchrow(
-        statement, worker, org_cap, own_cap, list(not_these), served.lanes, served.pipelines,
+        _sql.choose_work, worker, org_cap, own_cap, list(not_these), served.lanes, served.pipelines,
         served.stages, no_ingest, served.pool, pipelines, list(locked),
     )  # fmt: skip
     if row is None:

@@ -139,9 +139,6 @@ CREATE TABLE jobs (
     error         integer NOT NULL DEFAULT 0 CHECK (error >= 0),
     not_found     integer NOT NULL DEFAULT 0 CHECK (not_found >= 0),
     skipped       integer NOT NULL DEFAULT 0 CHECK (skipped >= 0),
-    -- For the order of claims: the open rows, or 256 if there are more or not all are known.
-    left_to_do    smallint GENERATED ALWAYS AS (
-        CASE WHEN ingest_done THEN least(pending + processing, 256) ELSE 256 END) STORED,
     percent       real NOT NULL DEFAULT 0 CHECK (percent BETWEEN 0 AND 100),
     stage         text,
     seq           bigint NOT NULL DEFAULT 0,
@@ -150,6 +147,10 @@ CREATE TABLE jobs (
     ready_at      timestamptz NOT NULL DEFAULT now(),
     due_at        timestamptz,
     served_at     timestamptz NOT NULL DEFAULT now(),
+    -- The order of claims: when it was served last, and a tenth of a second for each open row, of 256
+    -- at most. Small jobs overtake large ones, which are served every 25 seconds all the same.
+    turn_at       timestamp GENERATED ALWAYS AS (served_at AT TIME ZONE 'UTC'
+        + least(pending + processing, 256) * interval '100 milliseconds') STORED,
     heartbeat_at  timestamptz,
     created_at    timestamptz NOT NULL DEFAULT now(),
     -- When it was submitted, or reopened last.
@@ -168,11 +169,7 @@ CREATE TABLE jobs (
     CHECK ((state = 'cancelling') <= (ending IS NOT NULL))
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 200);
 
--- In the order of claims: the job with the least left to do first, and now and then the job served
--- least recently.
-CREATE INDEX jobs_claimable ON jobs (org_id, priority DESC, left_to_do, served_at, id)
-    WHERE state IN ('queued', 'running', 'cancelling') AND NOT paused;
-CREATE INDEX jobs_waiting ON jobs (org_id, priority DESC, served_at, id)
+CREATE INDEX jobs_claimable ON jobs (org_id, priority DESC, turn_at, id)
     WHERE state IN ('queued', 'running', 'cancelling') AND NOT paused;
 CREATE INDEX jobs_ready ON jobs (org_id, ready_at)
     WHERE state IN ('queued', 'running', 'cancelling') AND NOT paused;

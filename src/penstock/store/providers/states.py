@@ -35,8 +35,8 @@ HEALTH_WINDOW = timedelta(minutes=15)
 _MAX_KEYS = 500
 
 
-# States that a process remembers, and for how long it trusts its idea of the database's clock.
-_MAX_REMEMBERED = 4000
+# States that a process knows, and for how long it trusts its idea of the database's clock.
+_MAX_KNOWN = 4000
 _CLOCK_TRUSTED_SECONDS = 10.0
 
 
@@ -138,7 +138,7 @@ class StoredLimits:
                 await _tell_change(conn, key, before.circuit, state.circuit)
             state, permit = decide(state, now)
             saved = await conn.fetchrow(_sql.save_state, *key.columns, *_columns(state))
-        self._remember(key, state, saved, alone=known is None or known.version == row["version"])
+        self._keep(key, state, saved, alone=known is None or known.version == row["version"])
         return permit
 
     async def _change_unlocked(
@@ -158,15 +158,15 @@ class StoredLimits:
             )
         if saved is None:
             return None
-        self._remember(key, state, saved, alone=True)
+        self._keep(key, state, saved, alone=True)
         return permit
 
-    def _remember(self, key: LimitKey, state: _State, saved: Any, *, alone: bool) -> None:
+    def _keep(self, key: LimitKey, state: _State, saved: Any, *, alone: bool) -> None:
         self._written[key] = _Written(
             state, saved["version"], alone, _ms(saved["now"]), time.monotonic()
         )
         self._written.move_to_end(key)
-        if len(self._written) > _MAX_REMEMBERED:
+        if len(self._written) > _MAX_KNOWN:
             self._written.popitem(last=False)
 
     async def _locked(self, conn: Connection, key: LimitKey, rate: Rate) -> Any:

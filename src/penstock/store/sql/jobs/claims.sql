@@ -26,9 +26,9 @@ SELECT id FROM jobs WHERE id = ANY ($1::uuid[]) AND id NOT IN (SELECT id FROM fr
 -- work. Time is shared within a pool of workers; the cap on running slices holds over all of them. With
 -- $8 only orgs that have more than ingests to do; a queued job that has yet to be read has nothing else.
 -- An org with slices at work goes on from where the first of them started: its own time stands still
--- until then. Inside the org: priority, then the job with the least left to do, then the one served least
--- recently; ingest first, or with $8 not at all, then late stages. Only pipelines in $10, and without the
--- jobs in $11, which are locked.
+-- until then. Inside the org: priority, then the job whose turn comes first (`jobs.turn_at`); ingest first,
+-- or with $8 not at all, then late stages. Only pipelines in $10, and without the jobs in $11, which are
+-- locked.
 WITH RECURSIVE live AS MATERIALIZED (
     -- Slices claimed together count once: many tiny jobs are one piece of work.
     SELECT org_id, sum(expected_ms) FILTER (WHERE pool = $9) AS expected_ms,
@@ -97,7 +97,7 @@ FROM turn LEFT JOIN LATERAL (
       AND (j.pipeline = ANY ($10::text[]) OR j.state = 'cancelling')
       AND (j.state = 'cancelling' OR NOT EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane))
       AND j.id <> ALL ($11::uuid[])
-    ORDER BY j.priority DESC, j.left_to_do, j.served_at, j.id
+    ORDER BY j.priority DESC, j.turn_at, j.id
     LIMIT 1
 ) AS work ON true
 
@@ -125,7 +125,7 @@ WHERE j.id = $1 AND (j.pipeline = ANY ($2::text[]) OR j.state = 'cancelling')
 WITH neighbour AS (
     SELECT n.*, sum(n.pending) OVER (ORDER BY n.place ROWS UNBOUNDED PRECEDING) - n.pending AS before
     FROM (
-        SELECT j.id AS job_id, st.floor, st.pending, row_number() OVER (ORDER BY j.left_to_do, j.served_at, j.id) AS place
+        SELECT j.id AS job_id, st.floor, st.pending, row_number() OVER (ORDER BY j.turn_at, j.id) AS place
         FROM jobs j
         JOIN job_stages st ON st.job_id = j.id AND st.position = $2 AND st.name = $7 AND st.kind = 'items'
         WHERE j.org_id = $8 AND j.pipeline = $9 AND j.state IN ('queued', 'running') AND NOT j.paused
@@ -135,7 +135,7 @@ WITH neighbour AS (
           AND ($10::text[] IS NULL OR j.lane LIKE ANY ($10))
           AND NOT EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane)
           AND j.id <> ALL ($11::uuid[])
-        ORDER BY j.left_to_do, j.served_at, j.id
+        ORDER BY j.turn_at, j.id
         LIMIT CASE WHEN $5::integer > 0 THEN $6::integer ELSE 0 END
     ) AS n
 ), work AS (
