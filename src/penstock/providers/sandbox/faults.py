@@ -98,14 +98,14 @@ async def before(kind: str) -> Response | None:
         case "hang":
             await asyncio.sleep(_HANG_SECONDS)
             return Response(reset=True)
-        case "slow":
-            await asyncio.sleep(_SLOW_SECONDS)
     return None
 
 
-def after(kind: str, response: Response) -> Response:
-    """What a fault makes of the answer of a call."""
+async def after(kind: str, response: Response) -> Response:
+    """What a fault makes of the answer of a call. A slow call has counted when it arrived."""
     match kind:
+        case "slow":
+            await asyncio.sleep(_SLOW_SECONDS)
         case "truncated":
             return replace(response, keep_bytes=len(response.body) // 2)
         case "malformed":

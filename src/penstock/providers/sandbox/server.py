@@ -115,7 +115,7 @@ class Sandbox:
         if answered.violation or answered.refused:
             self.stats.note(provider, shop, violations=answered.violation, refused=answered.refused)
             return answered.response
-        response = faults.after(fault, answered.response) if fault else answered.response
+        response = await faults.after(fault, answered.response) if fault else answered.response
         if response is answered.response and response.status < 300:
             self.stats.note_answered(provider, shop, request, poll=answered.poll)
         return response
