@@ -51,6 +51,48 @@ def test_any_stretch_of_time_gets_the_burst_and_its_share_at_most(
             assert taken <= rate.burst + elapsed * rate.per_second + 1e-3
 
 
+@given(
+    st.builds(Rate, st.floats(0.1, 100), st.floats(4, 200)),
+    st.lists(
+        st.tuples(st.floats(0, 3000), st.integers(1, 30), st.floats(0, 5000), st.floats(0, 2000)),
+        min_size=1,
+        max_size=60,
+    ),
+)
+def test_calls_that_arrive_late_do_not_exceed_the_limit(
+    rate: Rate, asks: list[tuple[float, int, float, float]]
+) -> None:
+    """The provider's bucket stays full until the first calls arrive, however late that is."""
+    bucket, now = TokenBucket.full(rate, 0.0), 0.0
+    level, level_at = rate.burst, 0.0
+    arrivals: list[tuple[float, float, float]] = []
+    answers: list[tuple[float, float]] = []
+    for pause, wanted, late, answer in [*asks, (60_000.0, 1, 0.0, 0.0)]:
+        now += pause
+        for at, tokens, ends in sorted(one for one in arrivals if one[0] <= now):
+            level = min(rate.burst, level + (at - level_at) / 1000 * rate.per_second)
+            level, level_at = level - tokens, at
+            assert level > -1e-3
+            answers.append((ends, tokens))
+        arrivals = [one for one in arrivals if one[0] > now]
+        for _, tokens in [one for one in answers if one[0] <= now]:
+            bucket = bucket.refilled(rate, now).landed(tokens)
+        answers = [one for one in answers if one[0] > now]
+        bucket, grant = bucket.take(rate, now, 1.0, wanted)
+        if grant.tokens:
+            arrivals.append((now + late, grant.tokens, now + late + answer))
+
+
+def test_calls_of_a_worker_that_died_are_forgotten() -> None:
+    rate = Rate(1.0, 20)
+    bucket, grant = TokenBucket.full(rate, 0.0).take(rate, 0.0, 1.0, 30)
+    assert grant.tokens == 19
+    bucket, grant = bucket.take(rate, 20_000.0, 1.0, 30)
+    assert grant.tokens == 0
+    bucket, grant = bucket.take(rate, 50_001.0, 1.0, 30)
+    assert grant.tokens == 19
+
+
 @given(RATES, st.floats(0, 1))
 def test_a_caller_that_waits_as_told_gets_its_token(rate: Rate, left: float) -> None:
     bucket = TokenBucket(left * 0.99, 0.0)
@@ -71,6 +113,7 @@ def test_waiting_callers_are_told_different_times() -> None:
     for wait in waits:
         bucket, grant = bucket.take(rate, wait, 1.0, 1.0)
         assert grant.tokens == 1.0
+        bucket = bucket.landed(1.0)
 
 
 @pytest.mark.parametrize("at_once", [False, True])
@@ -86,6 +129,7 @@ def test_callers_that_wait_for_seconds_return_together(at_once: bool) -> None:
     for wait in waits:
         bucket, grant = bucket.take(rate, wait, 1.0, 1.0)
         assert grant.tokens == 1.0
+        bucket = bucket.landed(1.0)
 
 
 @given(RATES, st.floats(0, 50), st.floats(0, 50))
@@ -118,7 +162,7 @@ def test_the_providers_own_bucket_replaces_the_configured_one() -> None:
     # A second call took 100 points in advance and cost 46 of them.
     bucket, grant = bucket.take(rate, 0.0, 100, 100)
     assert grant.tokens == 100
-    bucket = bucket.corrected(rate, 1000.0, ThrottleStatus(958, 1000, 50), refund=54)
+    bucket = bucket.landed(100).corrected(rate, 1000.0, ThrottleStatus(958, 1000, 50), refund=54)
     assert bucket.tokens == 958
     # A call that is still on its way is not forgotten when another one's answer comes.
     bucket, _ = bucket.take(rate, 1000.0, 500, 500)

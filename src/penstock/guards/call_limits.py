@@ -210,6 +210,8 @@ class _RunningCall(Call):
         if self.refused is None or self.is_cancelled:
             if passed.probe_id is not None:
                 gate.leave_unused(key, passed)
+            else:
+                gate.unreported(key, passed)
             return
         refund = 0.0 if self.cost is None else passed.cost - self.cost
         report = CallReport(

@@ -179,10 +179,17 @@ class SharedGate:
         local.report.abandoned = passed.probe_id or local.report.abandoned
         self._schedule(key, local)
 
+    def unreported(self, key: LimitKey, passed: Pass) -> None:
+        """The call has ended, and its end says nothing about the provider."""
+        local = self._local(key)
+        local.report.landed += passed.cost
+        self._schedule(key, local)
+
     def succeeded(self, key: LimitKey, passed: Pass, ms: float, now: float) -> None:
         local = passed.local or self._local(key)
         report = local.report
         report.succeeded += 1
+        report.landed += passed.cost
         report.add_duration(ms)
         local.last_success_ms = now
         if local.timer is None:
@@ -192,6 +199,7 @@ class SharedGate:
         """Report a call at once: it failed, was refused, was a probe, or told about the bucket."""
         local = self._local(key)
         report.probe_id = passed.probe_id
+        report.landed = passed.cost
         try:
             await asyncio.shield(self._limits.report(key, report))
         except Exception as error:
@@ -272,6 +280,7 @@ def _put_back(local: _Local, report: CallReport | None) -> None:
     now = local.report
     now.succeeded += report.succeeded
     now.returned += report.returned
+    now.landed += report.landed
     now.durations = [a + b for a, b in zip(now.durations, report.durations, strict=True)]
 
 

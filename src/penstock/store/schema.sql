@@ -1575,6 +1575,9 @@ CREATE TABLE provider_states (
     booked_until     timestamptz,
     -- What calls cost in the end, as a share of the tokens that they take first.
     cost_share       double precision CHECK (cost_share > 0 AND cost_share <= 1),
+    -- What calls took that have not ended, and until when they are believed to be under way.
+    in_flight        double precision NOT NULL DEFAULT 0 CHECK (in_flight >= 0),
+    in_flight_until  timestamptz,
     circuit          text NOT NULL DEFAULT 'closed' CHECK (circuit IN ('closed', 'open', 'half_open')),
     failures         integer NOT NULL DEFAULT 0,
     last_failure_at  timestamptz,

@@ -59,6 +59,8 @@ class CallReport:
     # Tokens that were taken and not used, and what calls cost less than they took.
     returned: float = 0.0
     refund: float = 0.0
+    # What calls took that have ended, whatever became of them.
+    landed: float = 0.0
     # What a call cost, as a share of the points that it asked for.
     cost_share: float | None = None
     status: ThrottleStatus | None = None
@@ -76,7 +78,10 @@ class CallReport:
 
     @property
     def is_empty(self) -> bool:
-        return not (self.calls or self.returned or self.refund or self.status or self.abandoned)
+        return not (
+            self.calls or self.returned or self.refund or self.landed or self.status
+            or self.abandoned
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ HOLD_MS = 250.0
 # network and a busy worker add. The burst is lowered by the tokens of this time, so that the
 # provider never sees more.
 _LATENESS_MS = 500.0
+# Calls that were not reported for so long have ended with their worker.
+_IN_FLIGHT_MS = 30_000.0
 # Waiting callers get staggered times to return, none later than this.
 _MAX_WAIT_MS = 60_000.0
 # Those that wait for longer than this return at full seconds: a claim of several items, of all
@@ -100,6 +102,9 @@ class TokenBucket:
     # What calls cost in the end, as a share of the tokens they take: an average, None until one is
     # known. Shopify asks for the cost of the largest possible answer and gives back the rest.
     cost_share: float | None = None
+    # Tokens of calls that have not ended, and until when they are believed to be under way.
+    in_flight: float = 0.0
+    in_flight_until_ms: float = 0.0
 
     @staticmethod
     def full(rate: Rate, now_ms: float) -> TokenBucket:
@@ -109,11 +114,17 @@ class TokenBucket:
         return self.reported or configured
 
     def refilled(self, configured: Rate, now_ms: float) -> TokenBucket:
-        """The bucket at ``now_ms``. A clock that went backwards adds no tokens."""
+        """The bucket at ``now_ms``. A clock that went backwards adds no tokens.
+
+        It is not filled beyond what calls under way leave of it: the provider's bucket may be full
+        until they arrive, however late that is, and gains nothing meanwhile."""
         rate = self.rate(configured)
+        in_flight = self.in_flight if now_ms < self.in_flight_until_ms else 0.0
         added = max(0.0, now_ms - self.at_ms) / 1000 * rate.per_second
-        tokens = min(rate.capacity, self.tokens + added)
-        return replace(self, tokens=tokens, at_ms=max(self.at_ms, now_ms))
+        # A bucket of one token would wait for each answer.
+        room = rate.capacity if rate.capacity < 2 else rate.capacity - in_flight
+        tokens = max(self.tokens, min(room, self.tokens + added))
+        return replace(self, tokens=tokens, at_ms=max(self.at_ms, now_ms), in_flight=in_flight)
 
     def take(
         self, configured: Rate, now_ms: float, cost: float, wanted: float, callers: int = 1
@@ -131,7 +142,11 @@ class TokenBucket:
             return bucket._booked(rate, now_ms, cost, now_ms + rate.ms_for(lacking), callers)
         calls = max(1, int((min(wanted, bucket.tokens) + _EPSILON) / cost))
         granted = calls * cost
-        return replace(bucket, tokens=max(0.0, bucket.tokens - granted)), Grant(granted)
+        taken = replace(
+            bucket, tokens=max(0.0, bucket.tokens - granted),
+            in_flight=bucket.in_flight + granted, in_flight_until_ms=now_ms + _IN_FLIGHT_MS,
+        )  # fmt: skip
+        return taken, Grant(granted)
 
     def _booked(
         self, rate: Rate, now_ms: float, cost: float, free_at: float, callers: int
@@ -152,6 +167,10 @@ class TokenBucket:
         """Put back tokens that were taken and not used."""
         rate = self.rate(configured)
         return replace(self, tokens=min(rate.capacity, self.tokens + max(0.0, tokens)))
+
+    def landed(self, tokens: float) -> TokenBucket:
+        """Calls that took so many tokens have ended, or were not made."""
+        return replace(self, in_flight=max(0.0, self.in_flight - tokens))
 
     def without_bookings(self) -> TokenBucket:
         """The callers that were told to return have been told something else meanwhile."""
@@ -178,7 +197,7 @@ class TokenBucket:
         if self.reported is None:
             # Until now tokens had another unit, and bookings were made in it.
             level = max(0.0, min(told.capacity, status.available))
-            return replace(bucket, tokens=level).without_bookings()
+            return replace(bucket, tokens=level, in_flight=0.0).without_bookings()
         level = min(bucket.tokens + refund, status.available, told.capacity)
         return replace(bucket, tokens=max(0.0, level))
 

@@ -180,6 +180,7 @@ class StoredLimits:
     def _reported(self, key: LimitKey, state: _State, now: float, report: CallReport) -> _State:
         rate = self._limits.rate_of(key)
         bucket = state.bucket.refilled(rate, now)
+        bucket = bucket.landed(report.landed + report.returned)
         if report.returned:
             bucket = bucket.returned(rate, report.returned)
         if report.status is not None:
@@ -237,7 +238,7 @@ def _state(row: Any) -> _State:
         reported = Rate(row["reported_rate"], row["reported_burst"])
     bucket = TokenBucket(
         row["tokens"], _ms(row["refilled_at"]), reported, _ms(row["paused_until"]),
-        _ms(row["booked_until"]), row["cost_share"],
+        _ms(row["booked_until"]), row["cost_share"], row["in_flight"], _ms(row["in_flight_until"]),
     )  # fmt: skip
     opened = row["opened_at"]
     circuit = Circuit(
@@ -258,6 +259,7 @@ def _columns(state: _State) -> tuple[Any, ...]:
         _at(bucket.paused_until_ms), _at(bucket.booked_until_ms), circuit.state, circuit.failures,
         _at(circuit.last_failure_ms), _at(circuit.opened_at_ms), _at(circuit.next_probe_ms),
         circuit.probe_id, _at(circuit.probe_until_ms), bucket.cost_share,
+        bucket.in_flight, _at(bucket.in_flight_until_ms),
     )  # fmt: skip
 
 
