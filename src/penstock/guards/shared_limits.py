@@ -2,7 +2,7 @@
 
 Tokens are taken in batches: one query serves all calls that wait at that moment, and those that are
 expected within `HOLD_MS`. Tokens that stay unused for that long are put back. Results are reported
-in batches too, except failures, which may open the circuit.
+in batches too, except refusals, and failures that may be those of a server that is down.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from penstock.model.ports import Log, SharedLimits
 
 # A shorter wait is not worth putting the item back.
 _SHORT_WAIT_MS = 100.0
-# How long results of successful calls may wait for their report.
+# How long results of calls may wait for their report.
 _REPORT_MS = 500.0
+# A failure so soon after a success of this process does not look like a server that is down.
+_ALIVE_MS = 1000.0
 # How long an open circuit is believed without asking, since it may be reset meanwhile.
 _REMEMBER_MS = 1000.0
 # Idle keys above this number are forgotten, the oldest first.
@@ -59,6 +61,9 @@ class _Local:
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     report: CallReport = field(default_factory=CallReport)
     last_success_ms: float = 0.0
+    # Failures since then.
+    failures: int = 0
+    knows_bucket: bool = False
     timer: asyncio.TimerHandle | None = None
     # Passes without a probe are alike.
     plain: Pass | None = None
@@ -187,8 +192,9 @@ class SharedGate:
 
     def succeeded(self, key: LimitKey, passed: Pass, ms: float, now: float) -> None:
         local = passed.local or self._local(key)
-        report = local.report
+        report, local.failures = local.report, 0
         report.succeeded += 1
+        report.failed_before = report.failed
         report.landed += passed.cost
         report.add_duration(ms)
         local.last_success_ms = now
@@ -196,10 +202,22 @@ class SharedGate:
             self._schedule(key, local)
 
     async def ended(self, key: LimitKey, passed: Pass, report: CallReport) -> None:
-        """Report a call at once: it failed, was refused, was a probe, or told about the bucket."""
-        local = self._local(key)
-        report.probe_id = passed.probe_id
+        """Report a call that failed, was refused, was a probe, or told about the bucket: at once
+        if others have to know."""
+        local, now = self._local(key), _now_ms()
         report.landed = passed.cost
+        if report.succeeded:
+            local.last_success_ms, local.failures = now, 0
+        local.failures += report.failed
+        is_alive = local.failures < 2 and now - local.last_success_ms < _ALIVE_MS
+        # Other processes learn the unit of the bucket from the first answer.
+        is_news = report.status is not None and not local.knows_bucket
+        local.knows_bucket = local.knows_bucket or is_news
+        if is_alive and not (is_news or report.throttled or passed.probe_id):
+            local.report.add(report)
+            self._schedule(key, local)
+            return
+        report.probe_id = passed.probe_id
         try:
             await asyncio.shield(self._limits.report(key, report))
         except Exception as error:
@@ -277,11 +295,8 @@ def _cost_differs(local: _Local, points: float) -> bool:
 def _put_back(local: _Local, report: CallReport | None) -> None:
     if report is None:
         return
-    now = local.report
-    now.succeeded += report.succeeded
-    now.returned += report.returned
-    now.landed += report.landed
-    now.durations = [a + b for a, b in zip(now.durations, report.durations, strict=True)]
+    report.add(local.report)
+    local.report = report
 
 
 def waiting(key: LimitKey, permit: Permit) -> Waiting:

@@ -150,7 +150,7 @@ CREATE TABLE jobs (
     -- The order of claims: when it was served last, and a tenth of a second for each open row, of 256
     -- at most. Small jobs overtake large ones, which are served every 25 seconds all the same.
     turn_at       timestamp GENERATED ALWAYS AS (served_at AT TIME ZONE 'UTC'
-        + least(pending + processing, 256) * interval '100 milliseconds') STORED,
+        + least(pending + processing, 128) * interval '500 milliseconds') STORED,
     heartbeat_at  timestamptz,
     created_at    timestamptz NOT NULL DEFAULT now(),
     -- When it was submitted, or reopened last.

@@ -53,7 +53,9 @@ class CallReport:
     succeeded: int = 0
     failed: int = 0
     throttled: int = 0
-    # How long ago the last success and the last failure were.
+    # Failures before the last success of this report.
+    failed_before: int = 0
+    # How long ago the last success was.
     success_age_ms: float = 0.0
     retry_after_ms: float = 0.0
     # Tokens that were taken and not used, and what calls cost less than they took.
@@ -71,6 +73,22 @@ class CallReport:
 
     def add_duration(self, ms: float) -> None:
         self.durations[bisect_left(MS_CLASSES, ms)] += 1
+
+    def add(self, later: CallReport) -> None:
+        """Add what became of later calls, none of which was a probe."""
+        if later.succeeded:
+            self.failed_before = self.failed + later.failed_before
+        self.succeeded += later.succeeded
+        self.failed += later.failed
+        self.throttled += later.throttled
+        self.retry_after_ms = max(self.retry_after_ms, later.retry_after_ms)
+        self.returned += later.returned
+        self.refund += later.refund
+        self.landed += later.landed
+        self.cost_share = self.cost_share if later.cost_share is None else later.cost_share
+        self.status = later.status or self.status
+        self.abandoned = later.abandoned or self.abandoned
+        self.durations = [a + b for a, b in zip(self.durations, later.durations, strict=True)]
 
     @property
     def calls(self) -> int:

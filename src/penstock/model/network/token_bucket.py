@@ -14,10 +14,9 @@ from penstock.model.adaptive import ewma
 
 # How long a worker may keep tokens that it took in advance.
 HOLD_MS = 250.0
-# Calls reach the provider later than their tokens were taken: by HOLD_MS at most, and by what the
-# network and a busy worker add. The burst is lowered by the tokens of this time, so that the
-# provider never sees more.
-_LATENESS_MS = 500.0
+# Workers and providers measure time with different clocks, each a little wrong: the burst is
+# lowered by the tokens of this time. That calls arrive late is accounted for call by call.
+_CLOCKS_MS = 100.0
 # Calls that were not reported for so long have ended with their worker.
 _IN_FLIGHT_MS = 30_000.0
 # Waiting callers get staggered times to return, none later than this.
@@ -49,7 +48,7 @@ class Rate:
     @property
     def capacity(self) -> float:
         """The most tokens that the bucket holds."""
-        return max(1.0, self.burst - self.per_second * _LATENESS_MS / 1000)
+        return max(1.0, self.burst - self.per_second * _CLOCKS_MS / 1000)
 
     def ms_for(self, tokens: float) -> float:
         return tokens / self.per_second * 1000

@@ -11,7 +11,7 @@ from uuid import UUID
 from penstock.model.errors import ItemError
 from penstock.model.outcomes import AddedCells, Advance, Child, Done, Fail, Outcome
 from penstock.model.pipeline import Item
-from penstock.model.ports import Connections, Context, PictureIndex, Products, Profiles
+from penstock.model.ports import Context, PictureIndex, Products, Profiles
 from penstock.model.shops.products import ShopProduct
 from penstock.pipelines.extraction.matcher import MatchSettings, RowMatch
 from penstock.pipelines.extraction.plan import today
@@ -19,25 +19,25 @@ from penstock.pipelines.product_writes import compare_documents, written_outcome
 from penstock.pipelines.shop_import.images import boxes_of
 from penstock.pipelines.shop_import.mapping import KIND, RateTable, map_product
 
-# The shop's state of the product, kept beside its document.
+# Kept beside the document of a product: its source, and whether the shop shows it.
+_SOURCE = "source"
 _PUBLISHED = "published"
 
 
 async def map_products(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
     if not batch:
         return ()
-    job = batch[0].job
-    connection = await ctx.port(Connections).open(job.org_id, job.config.connection_id)
-    base = job.config.base_currency
+    base = batch[0].job.config.base_currency
     rates: RateTable = tuple(await ctx.port(Profiles).rates(base, today()))
-    return [_mapped(item, connection.source, base, rates) for item in batch]
+    return [_mapped(item, base, rates) for item in batch]
 
 
-def _mapped(item: Item, source: str, base: str, rates: RateTable) -> Outcome:
+def _mapped(item: Item, base: str, rates: RateTable) -> Outcome:
     told = item.normalized if item.normalized and "shop" in item.normalized else item.input
     shop = ShopProduct.from_json(told["shop"])
+    source = told["source"]
     mapped = map_product(shop, source, base, rates)
-    document = {**mapped.document, _PUBLISHED: shop.status == "active"}
+    document = {**mapped.document, _SOURCE: source, _PUBLISHED: shop.status == "active"}
     if mapped.error is None:
         return Advance(document, mapped.cells)
     wrong = mapped.error
@@ -64,9 +64,10 @@ def _by_job(batch: Sequence[Item]) -> dict[UUID, list[Item]]:
 async def _created(items: Sequence[Item], ctx: Context) -> dict[int, Outcome]:
     job = items[0].job
     config = job.config
-    connection = await ctx.port(Connections).open(job.org_id, config.connection_id)
+    # One shop has one source.
+    source = (items[0].normalized or {})[_SOURCE]
     settings = MatchSettings(
-        job.id, connection.source, "sourceId", "first", config.intent, config.price_guard,
+        job.id, source, "sourceId", "first", config.intent, config.price_guard,
         config.missing == "unpublish",
     )  # fmt: skip
     documents = {item.row_no: dict(item.normalized or {}) for item in items}

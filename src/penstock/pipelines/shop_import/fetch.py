@@ -91,13 +91,13 @@ async def _fetch(
         found = await soon_again(lambda: provider.complete(call, products), ctx)
     else:
         found = [await soon_again(lambda: provider.get(call, first.input["id"]), ctx)]
-    return [_fetched(product) for product in found]
+    return [_fetched(product, connection.source) for product in found]
 
 
-def _fetched(product: ShopProduct) -> Advance:
+def _fetched(product: ShopProduct, source: str) -> Advance:
     cells = {KIND: "product", "sourceId": product.id, "title": product.title}
     seen = NameRow([_seen(product)])
-    return Advance({"shop": product.as_json()}, cells, effects=[seen])
+    return Advance({"shop": product.as_json(), "source": source}, cells, effects=[seen])
 
 
 async def _fetch_page(item: Item, ctx: Context, provider: Provider, call: ShopCall) -> Outcome:
@@ -111,7 +111,8 @@ async def _fetch_page(item: Item, ctx: Context, provider: Provider, call: ShopCa
     page = await soon_again(lambda: provider.list(call, cursor, since), ctx)
     if page.wait_ms is not None and page.next_cursor == cursor:
         return _not_ready(page.wait_ms)
-    spawn = [_child(product) for product in page.products]
+    source = call.connection.source
+    spawn = [_child(product, source) for product in page.products]
     if page.next_cursor is not None:
         spawn.append(_next_page(number, page))
     return Done(
@@ -139,8 +140,8 @@ def _checkpoint(page: ListPage) -> dict[str, Any]:
     return {"nextSince": None if since is None else since.isoformat()}
 
 
-def _child(product: ShopProduct) -> Child:
-    told = {"kind": "product", "shop": product.as_json()}
+def _child(product: ShopProduct, source: str) -> Child:
+    told = {"kind": "product", "shop": product.as_json(), "source": source}
     return Child(f"product:{product.id}", told, "map" if product.complete else "fetch")
 
 

@@ -1,9 +1,10 @@
 """Token buckets and circuits of providers, kept for all workers. Implements `SharedLimits`.
 
 The decisions are those of the state machines in `model/network`; here their state is read and
-written. There is one row per key. A process that wrote a state last decides on what it wrote, and
-writes the next one if the row has not changed meanwhile: one statement. Otherwise the row is
-locked, read and written in a transaction.
+written. There is one row per key. A process that knows a state decides on it, and writes the next
+one if the row has not changed meanwhile: one statement. If it has, the statement answers the new
+state for another attempt. After two attempts, and where the circuit changes, which is told in the
+same transaction, the row is locked, read and written.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ _MAX_KEYS = 500
 # States that a process knows, and for how long it trusts its idea of the database's clock.
 _MAX_KNOWN = 4000
 _CLOCK_TRUSTED_SECONDS = 10.0
+# Attempts without a lock: where several processes write at the same moment, each could fail again.
+_ATTEMPTS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +50,13 @@ class _State:
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
-    """What this process wrote last. ``alone``: no other process had written since the time before;
-    where several take turns, an attempt without a lock would fail again and again."""
+class _Known:
+    """What this process knows of a row."""
 
     state: _State
     version: int
-    alone: bool
-    # The database's clock when it wrote, and ours when its answer was here: later, so that the time
-    # derived from them is never ahead.
+    # The database's clock when it answered, and ours when its answer was here: later, so that the
+    # time derived from them is never ahead.
     at_ms: float
     answered: float
 
@@ -65,7 +66,7 @@ class _Written:
 
     @property
     def is_usable(self) -> bool:
-        return self.alone and time.monotonic() - self.answered < _CLOCK_TRUSTED_SECONDS
+        return time.monotonic() - self.answered < _CLOCK_TRUSTED_SECONDS
 
 
 _Decision = Callable[[_State, float], tuple[_State, Permit]]
@@ -77,7 +78,7 @@ class StoredLimits:
     def __init__(self, db: Database, limits: ProviderLimits) -> None:
         self._db = db
         self._limits = limits
-        self._written: OrderedDict[LimitKey, _Written] = OrderedDict()
+        self._known: OrderedDict[LimitKey, _Known] = OrderedDict()
 
     async def admit(
         self, key: LimitKey, calls: int, points: float, report: CallReport | None = None,
@@ -118,14 +119,14 @@ class StoredLimits:
 
     async def _change(self, key: LimitKey, report: CallReport | None, decide: _Decision) -> Permit:
         """Apply the report, decide, and write the state."""
-        known = self._written.get(key)
-        if known is not None and known.is_usable:
-            # For one attempt at a time: of two that know the same state, one would fail.
-            del self._written[key]
-            permit = await self._change_unlocked(key, known, report, decide)
+        # For one caller at a time: of two that know the same state, one would fail.
+        known = self._known.pop(key, None)
+        for _ in range(_ATTEMPTS):
+            if known is None or not known.is_usable:
+                break
+            permit, known = await self._change_unlocked(key, known, report, decide)
             if permit is not None:
                 return permit
-            known = self._written.get(key)
         rate = self._limits.rate_of(key)
         async with self._db.transaction() as conn:
             row = await self._locked(conn, key, rate)
@@ -138,18 +139,19 @@ class StoredLimits:
                 await _tell_change(conn, key, before.circuit, state.circuit)
             state, permit = decide(state, now)
             saved = await conn.fetchrow(_sql.save_state, *key.columns, *_columns(state))
-        self._keep(key, state, saved, alone=known is None or known.version == row["version"])
+        self._keep(key, state, saved)
         return permit
 
     async def _change_unlocked(
-        self, key: LimitKey, known: _Written, report: CallReport | None, decide: _Decision
-    ) -> Permit | None:
-        """None: the state has changed, or the change of a circuit has to be told with it."""
+        self, key: LimitKey, known: _Known, report: CallReport | None, decide: _Decision
+    ) -> tuple[Permit | None, _Known | None]:
+        """No permit: the state has changed to the one that is answered, or the change of a circuit
+        has to be told with it."""
         now, state = known.now_ms, known.state
         if report is not None:
             state = self._reported(key, state, now, report)
         if state.circuit.state is not known.state.circuit.state:
-            return None
+            return None, None
         state, permit = decide(state, now)
         counts = _counts(report or CallReport())
         async with self._db.acquire() as conn:
@@ -157,17 +159,17 @@ class StoredLimits:
                 _sql.save_if_unchanged, *key.columns, *_columns(state), known.version, *counts
             )
         if saved is None:
-            return None
-        self._keep(key, state, saved, alone=True)
-        return permit
+            return None, None
+        if not saved["saved"]:
+            return None, _known(_state(saved), saved)
+        self._keep(key, state, saved)
+        return permit, None
 
-    def _keep(self, key: LimitKey, state: _State, saved: Any, *, alone: bool) -> None:
-        self._written[key] = _Written(
-            state, saved["version"], alone, _ms(saved["now"]), time.monotonic()
-        )
-        self._written.move_to_end(key)
-        if len(self._written) > _MAX_KNOWN:
-            self._written.popitem(last=False)
+    def _keep(self, key: LimitKey, state: _State, saved: Any) -> None:
+        self._known[key] = _known(state, saved)
+        self._known.move_to_end(key)
+        if len(self._known) > _MAX_KNOWN:
+            self._known.popitem(last=False)
 
     async def _locked(self, conn: Connection, key: LimitKey, rate: Rate) -> Any:
         row = await conn.fetchrow(_sql.lock_state, *key.columns)
@@ -194,6 +196,10 @@ class StoredLimits:
         return _State(bucket, circuit)
 
 
+def _known(state: _State, row: Any) -> _Known:
+    return _Known(state, row["version"], _ms(row["now"]), time.monotonic())
+
+
 def _counts(report: CallReport) -> tuple[int, int, int, list[int]]:
     return report.calls, report.failed, report.throttled, report.durations
 
@@ -204,7 +210,7 @@ def _judged(circuit: Circuit, report: CallReport, now: float, limits: ProviderLi
     # A refusal is an answer: the provider is there.
     if report.succeeded or report.throttled:
         circuit = circuit.succeeded(now - report.success_age_ms, report.probe_id)
-    for _ in range(report.failed):
+    for _ in range(report.failed - report.failed_before):
         circuit = circuit.failed(limits.circuit, now, report.probe_id)
     return circuit
 

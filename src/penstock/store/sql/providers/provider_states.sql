@@ -21,8 +21,8 @@ WHERE org_id = $1 AND provider = $2 AND company = $3 AND domain = $4
 RETURNING version, clock_timestamp() AS now
 
 -- name: save_if_unchanged
--- The same if the state still is the one that was decided on, with calls of the current minute. No
--- row: another process has changed it.
+-- The same if the state still is the one that was decided on, with calls of the current minute. Else
+-- another process has changed it: answers the row as this statement sees it.
 WITH saved AS (
     UPDATE provider_states SET tokens = $5, refilled_at = $6, reported_rate = $7, reported_burst = $8,
         paused_until = $9, booked_until = $10, circuit = $11, failures = $12, last_failure_at = $13,
@@ -40,7 +40,20 @@ WITH saved AS (
         durations = ARRAY(SELECT a + b FROM unnest(c.durations, excluded.durations)
                           WITH ORDINALITY AS d (a, b, n) ORDER BY n)
 )
-SELECT version, now FROM saved
+SELECT true AS saved, s.version, s.now, NULL::float8 AS tokens, NULL::timestamptz AS refilled_at,
+       NULL::float8 AS reported_rate, NULL::float8 AS reported_burst, NULL::timestamptz AS paused_until,
+       NULL::timestamptz AS booked_until, NULL AS circuit, NULL::integer AS failures,
+       NULL::timestamptz AS last_failure_at, NULL::timestamptz AS opened_at,
+       NULL::timestamptz AS next_probe_at, NULL AS probe_id, NULL::timestamptz AS probe_expires_at,
+       NULL::float8 AS cost_share, NULL::float8 AS in_flight, NULL::timestamptz AS in_flight_until
+FROM saved s
+UNION ALL
+SELECT false, p.version, clock_timestamp(), p.tokens, p.refilled_at, p.reported_rate, p.reported_burst,
+       p.paused_until, p.booked_until, p.circuit, p.failures, p.last_failure_at, p.opened_at,
+       p.next_probe_at, p.probe_id, p.probe_expires_at, p.cost_share, p.in_flight, p.in_flight_until
+FROM provider_states p
+WHERE p.org_id = $1 AND p.provider = $2 AND p.company = $3 AND p.domain = $4
+  AND NOT EXISTS (SELECT FROM saved)
 
 -- name: count_calls
 -- Add calls to the current minute.
