@@ -72,7 +72,7 @@ async def test_small_jobs_overtake_large_ones_but_do_not_stop_them(tried: Tried)
         for number in range(7):
             if number == 3:
                 await conn.execute(
-                    "UPDATE jobs SET served_at = served_at - interval '10 s' WHERE id = $1", large
+                    "UPDATE jobs SET served_at = served_at - interval '1 min' WHERE id = $1", large
                 )
             claimed = await claim(worker)
             served.append(claimed.work.job_id)

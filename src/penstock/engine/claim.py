@@ -17,7 +17,16 @@ from penstock.model.ids import new_id
 from penstock.store.database import CONNECTION_ERRORS, Connection, Database
 from penstock.store.errors import LockNotAvailableError
 from penstock.store.jobs import claims, ranges
-from penstock.store.jobs.claims import Candidate, ClaimedItem, ClaimedJob, Lease, Served, Turn, Work
+from penstock.store.jobs.claims import (
+    Candidate,
+    ClaimedItem,
+    ClaimedJob,
+    Lease,
+    Picked,
+    Served,
+    Turn,
+    Work,
+)
 from penstock.store.jobs.ranges import LeasedRange
 
 # Choices without claimable work that one claim corrects before it returns nothing.
@@ -28,6 +37,9 @@ _LOAD_TRIES = 24
 _LOAD_PAUSE_S = 0.5
 _MAX_NEIGHBOURS = 400
 _MAX_GROUPS = 32
+# Of a job whose rows mostly wait for a due time, so many are expected to be due.
+_DUE_ROWS = 4
+_MAX_BESIDE = 64
 _CHECK_AGAIN_S = 1.0
 # Expected duration of an ingest or finish that has not been measured yet, and of a range of rows.
 _WHOLE_JOB_MS = 1000.0
@@ -274,12 +286,9 @@ async def _lease_items(
             )
         if grouped or served.group is not None:
             return grouped
-    neighbours = _MAX_NEIGHBOURS if work.pending < size and served.job_id is None else 0
     leases: list[Lease] = []
     crashes, room = 0, size
-    for job_id, most, found in await claims.pick_items(
-        conn, turn.org_id, work, size, neighbours, served, locked
-    ):
+    for job_id, most, found in await _pick(conn, turn.org_id, work, size, served, locked):
         if not leases:
             crashes = found[0].crashes
             room = max_batch_after_crashes(crashes, size)
@@ -294,6 +303,24 @@ async def _lease_items(
         expected = len(rows) * item_ms
         leases.append(Lease(new_id(), job_id, rows, floor, expected, suspect=crashes >= 2))
     return leases
+
+
+async def _pick(
+    conn: Connection, org_id: int, work: Work, size: int, served: Served, locked: Collection[UUID]
+) -> list[Picked]:
+    """Candidates of the chosen job, and if they leave room, of jobs beside it."""
+    alone = served.job_id is not None
+    neighbours = 0 if alone or work.pending >= size else _MAX_NEIGHBOURS
+    picked = await claims.pick_items(conn, org_id, work, size, neighbours, served, locked)
+    if alone or neighbours or not picked:
+        return picked
+    # Most of its rows wait for a due time, such as that of a shop's limit: so do those of others,
+    # and a claim for each would cost more than the work.
+    room = min(size, _MAX_BESIDE) - len(picked[0].candidates)
+    if room <= size // 2:
+        return picked
+    beside = await claims.pick_beside(conn, org_id, work, room, _DUE_ROWS, served, locked)
+    return [*picked, *beside]
 
 
 def max_batch_after_crashes(crashes: int, size: int) -> int:

@@ -25,7 +25,7 @@ from penstock.pipelines.shop_import.again import soon_again
 from penstock.pipelines.shop_import.mapping import KIND
 from penstock.providers.registry import PROVIDERS
 
-FETCHED_AT_ONCE = 8
+FETCHED_AT_ONCE = 16
 # The name of the item of the last page.
 LAST_PAGE = "page:last"
 PRODUCTS = "products"
@@ -96,8 +96,7 @@ async def _fetch(
 
 def _fetched(product: ShopProduct, source: str) -> Advance:
     cells = {KIND: "product", "sourceId": product.id, "title": product.title}
-    seen = NameRow([_seen(product)])
-    return Advance({"shop": product.as_json(), "source": source}, cells, effects=[seen])
+    return Advance({"shop": product.as_json(), "source": source}, cells)
 
 
 async def _fetch_page(item: Item, ctx: Context, provider: Provider, call: ShopCall) -> Outcome:

@@ -90,9 +90,8 @@ async def _insert(
         [e.source_id for e in effects], *_columns(effects), [one.row_no for one in ids.values()],
         _or_nothing([e.digest for e in effects]),
     )  # fmt: skip
-    written = {row["id"]: ids[row["id"]].row_no for row in rows}
+    written = {row["id"] for row in rows}
     late |= {one.row_no for product, one in ids.items() if product not in written}
-    await conn.execute(_sql.note_created, job_id, org_id, list(written), list(written.values()))
 
 
 async def _update(conn: Connection, job_id: UUID, changed: Mapping[UUID, Asked]) -> None:

@@ -224,9 +224,25 @@ async def pick_items(
 ) -> list[Picked]:  # fmt: skip
     """Candidates of the chosen job, then of up to so many ``neighbours`` that fit beside it."""
     room = size - work.pending if neighbours else 0
+    return await _pick(conn, org_id, work, size, room, neighbours, size, served, locked)
+
+
+async def pick_beside(
+    conn: Connection, org_id: int, work: Work, room: int, expected: int, served: Served,
+    locked: Collection[UUID] = (),
+) -> list[Picked]:  # fmt: skip
+    """Candidates of jobs beside the chosen one, as many jobs as fill the room with ``expected``
+    rows each."""
+    return await _pick(conn, org_id, work, 0, room, room, expected, served, locked)
+
+
+async def _pick(
+    conn: Connection, org_id: int, work: Work, size: int, room: int, neighbours: int,
+    expected: int, served: Served, locked: Collection[UUID],
+) -> list[Picked]:  # fmt: skip
     rows = await conn.fetch(
         _sql.pick_items, work.job_id, work.position, work.floor, size, room, neighbours,
-        work.stage, org_id, work.pipeline, served.lanes, list(locked),
+        work.stage, org_id, work.pipeline, served.lanes, list(locked), expected,
     )  # fmt: skip
     picked: dict[UUID, Picked] = {}
     for job_id, most, *candidate in rows:

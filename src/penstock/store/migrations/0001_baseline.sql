@@ -147,10 +147,10 @@ CREATE TABLE jobs (
     ready_at      timestamptz NOT NULL DEFAULT now(),
     due_at        timestamptz,
     served_at     timestamptz NOT NULL DEFAULT now(),
-    -- The order of claims: when it was served last, and a tenth of a second for each open row, of 256
-    -- at most. Small jobs overtake large ones, which are served every 25 seconds all the same.
+    -- The order of claims: when it was served last, and a second for each open row, of 64 at most.
+    -- Small jobs overtake large ones, which are served every minute all the same.
     turn_at       timestamp GENERATED ALWAYS AS (served_at AT TIME ZONE 'UTC'
-        + least(pending + processing, 128) * interval '500 milliseconds') STORED,
+        + least(pending + processing, 64) * interval '1 second') STORED,
     heartbeat_at  timestamptz,
     created_at    timestamptz NOT NULL DEFAULT now(),
     -- When it was submitted, or reopened last.

@@ -10,22 +10,29 @@ CROSS JOIN LATERAL (
 ) AS p
 
 -- name: insert_products
--- Insert new products, as given or from their row's checkpoint. Products that exist by now are left out.
-INSERT INTO products (id, org_id, source, source_id, sku, gtin, published, data, lineage, job_id, row_no,
-                      title_key, price_key, maker, words, row_digest)
-SELECT n.id, $1, n.source, n.source_id, n.sku, n.gtin,
-       n.published AND coalesce(i.normalized->'product'->>'published', 'true') <> 'false',
-       d.data, coalesce(n.lineage::json, i.normalized->'lineage'), $2, n.row_no,
-       title_key(d.data->>'title'), price_key(d.data->'price'->>'amount'), maker_key(d.data),
-       title_words(d.data->>'title'), n.digest
-FROM (SELECT * FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::boolean[],
-                           $9::text[], $10::text[], $11::integer[], $12::bytea[])
-          AS n (id, source, source_id, sku, gtin, published, data, lineage, row_no, digest)
-      ORDER BY source, source_id) AS n
-CROSS JOIN LATERAL (SELECT normalized FROM job_items WHERE job_id = $2 AND row_no = n.row_no LIMIT 1) AS i
-CROSS JOIN LATERAL (SELECT coalesce(n.data::jsonb, (i.normalized->'product')::jsonb) AS data OFFSET 0) AS d
-ON CONFLICT (org_id, source, source_id) DO NOTHING
-RETURNING id
+-- Insert new products, as given or from their row's checkpoint, each with the note that its job created
+-- it: there is nothing before it. Products that exist by now are left out.
+WITH inserted AS (
+    INSERT INTO products (id, org_id, source, source_id, sku, gtin, published, data, lineage, job_id, row_no,
+                          title_key, price_key, maker, words, row_digest)
+    SELECT n.id, $1, n.source, n.source_id, n.sku, n.gtin,
+           n.published AND coalesce(i.normalized->'product'->>'published', 'true') <> 'false',
+           d.data, coalesce(n.lineage::json, i.normalized->'lineage'), $2, n.row_no,
+           title_key(d.data->>'title'), price_key(d.data->'price'->>'amount'), maker_key(d.data),
+           title_words(d.data->>'title'), n.digest
+    FROM (SELECT * FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::boolean[],
+                               $9::text[], $10::text[], $11::integer[], $12::bytea[])
+              AS n (id, source, source_id, sku, gtin, published, data, lineage, row_no, digest)
+          ORDER BY source, source_id) AS n
+    CROSS JOIN LATERAL (SELECT normalized FROM job_items WHERE job_id = $2 AND row_no = n.row_no LIMIT 1) AS i
+    CROSS JOIN LATERAL (SELECT coalesce(n.data::jsonb, (i.normalized->'product')::jsonb) AS data OFFSET 0) AS d
+    ON CONFLICT (org_id, source, source_id) DO NOTHING
+    RETURNING id, row_no
+), noted AS (
+    INSERT INTO product_changes (job_id, product_id, org_id, row_no, version)
+    SELECT $2, n.id, $1, n.row_no, 1 FROM inserted n
+)
+SELECT id FROM inserted
 
 -- name: update_products
 -- Known ones, locked before, each to the version of its before-image. Values that stay remember the row
@@ -80,11 +87,6 @@ ON CONFLICT (job_id, product_id) DO UPDATE SET row_no = excluded.row_no, version
                     THEN c.began_at ELSE now() END,
     changed_at = now(), undone_at = NULL, after = NULL
 RETURNING product_id, version
-
--- name: note_created
--- Products that a job has just created: there is nothing before them.
-INSERT INTO product_changes (job_id, product_id, org_id, row_no, version)
-SELECT $1, n.id, $2, n.row_no, 1 FROM unnest($3::uuid[], $4::integer[]) AS n (id, row_no)
 
 -- name: find_products
 -- Products of a source by any of their names, for a stage that compares. Those of other sources only by

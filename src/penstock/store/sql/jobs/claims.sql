@@ -120,12 +120,14 @@ WHERE j.id = $1 AND (j.pipeline = ANY ($2::text[]) OR j.state = 'cancelling')
   AND (j.state = 'cancelling' OR NOT EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane))
 
 -- name: pick_items
--- Candidates of a job, and if it leaves room in the claim ($5), of other small jobs of the same org,
--- pipeline, stage and priority: what is due, then fresh rows in order. The caller decides which to take.
+-- Candidates of a job, and if it leaves room in the claim ($5), of other jobs of the same org, pipeline,
+-- stage and priority: what is due, then fresh rows in order. Of each of those at most $12 rows are
+-- expected. The caller decides which to take.
 WITH neighbour AS (
-    SELECT n.*, sum(n.pending) OVER (ORDER BY n.place ROWS UNBOUNDED PRECEDING) - n.pending AS before
+    SELECT n.*, sum(n.expected) OVER (ORDER BY n.place ROWS UNBOUNDED PRECEDING) - n.expected AS before
     FROM (
-        SELECT j.id AS job_id, st.floor, st.pending, row_number() OVER (ORDER BY j.turn_at, j.id) AS place
+        SELECT j.id AS job_id, st.floor, st.pending, least(st.pending, $12::integer) AS expected,
+               row_number() OVER (ORDER BY j.turn_at, j.id) AS place
         FROM jobs j
         JOIN job_stages st ON st.job_id = j.id AND st.position = $2 AND st.name = $7 AND st.kind = 'items'
         WHERE j.org_id = $8 AND j.pipeline = $9 AND j.state IN ('queued', 'running') AND NOT j.paused
