@@ -125,8 +125,8 @@ async def test_eight_workers_get_what_the_limit_allows_and_no_more(
     allowed = rate.burst + rate.per_second * seconds
     assert provider.violations == 0
     assert len(provider.calls) <= allowed
-    # A minute allows two percent; in a shorter time it weighs more that the first calls are reported
-    # half a second late: until then nothing is refilled.
+    # A minute allows two percent; in a shorter time it weighs more that the first calls are
+    # reported half a second late: until then nothing is refilled.
     spare = 0.02 * allowed if seconds >= 60 else rate.per_second / 2 + 0.03 * allowed
     assert len(provider.calls) >= allowed - spare
 
