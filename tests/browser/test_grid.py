@@ -59,7 +59,7 @@ async def test_rows_are_sorted_by_the_keyboard(visit: Visit, job: str) -> None:
     sku = page.get_by_role("gridcell", name="GR-1", exact=True).first
     await sku.focus()
     await page.keyboard.press("ArrowUp")
-    assert await focused(page) == "SKU"
+    await page.wait_for_function("document.activeElement.innerText.trim() === 'SKU'")
     while await focused(page) != "Price":
         before = await focused(page)
         await page.keyboard.press("ArrowRight")
