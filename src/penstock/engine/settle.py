@@ -22,6 +22,7 @@ from penstock.model.outcomes import AddedCells, Outcome, Retry, document_json
 from penstock.model.pipeline import Stage
 from penstock.model.policy import RetryPolicy
 from penstock.model.states import ItemStatus
+from penstock.model.text.json_text import JsonText
 from penstock.store.database import CONNECTION_ERRORS, Connection, to_json
 from penstock.store.errors import (
     DataError,
@@ -302,7 +303,6 @@ class _Writing:
         if not self._spawns[row.job_id]:
             raise ValueError("the pipeline has children but its traits do not say so")
         for child in to.spawn:
-            to_json(child.input)
             if not isinstance(child.key, str) or not 0 < len(child.key) <= _MAX_KEY_LENGTH:
                 raise ValueError(f"a child's key must be text of 1 to {_MAX_KEY_LENGTH} characters")
             if len(child.group or "") > _MAX_KEY_LENGTH:
@@ -313,7 +313,8 @@ class _Writing:
                 child.key,
                 0 if child.stage is None else places[child.stage],
                 child.group,
-                child.input,
+                # Here, so that one that is no JSON fails its parent only.
+                JsonText(to_json(child.input)),
             )
             for child in to.spawn
         ]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from functools import cache
 from typing import Any, Literal
 
 ProductStatus = Literal["active", "draft", "archived"]
@@ -110,10 +111,23 @@ _PARTS: dict[str, type[Any]] = {
 }
 
 
+# Values that are JSON as they are.
+_PLAIN_TYPES = frozenset({str, int, bool, type(None), float})
+
+
 def _plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value):
-        named = ((one.name, getattr(value, one.name), one) for one in dataclasses.fields(value))
-        return {name: _plain(inner) for name, inner, one in named if not _is_default(one, inner)}
+    kind: Any = type(value)
+    if kind in _PLAIN_TYPES:
+        return value
+    known = _defaults(kind)
+    if known:
+        told = {}
+        for name, default in known:
+            inner = getattr(value, name)
+            is_empty = not inner if default is _EMPTY else inner == default
+            if not is_empty:
+                told[name] = _plain(inner)
+        return told
     if isinstance(value, Decimal):
         return str(value)
     if isinstance(value, datetime):
@@ -125,10 +139,20 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _is_default(field_: dataclasses.Field[Any], value: Any) -> bool:
-    if field_.default is not dataclasses.MISSING:
-        return bool(value == field_.default)
-    return field_.default_factory is not dataclasses.MISSING and not value
+# The default of a field that is an empty list, tuple or mapping.
+_EMPTY: Any = object()
+
+
+@cache
+def _defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
+    """The fields of a dataclass with their defaults; `dataclasses.MISSING` where there is none.
+    Nothing for other classes."""
+    if not dataclasses.is_dataclass(kind):
+        return ()
+    return tuple(
+        (one.name, one.default if one.default_factory is dataclasses.MISSING else _EMPTY)
+        for one in dataclasses.fields(kind)
+    )
 
 
 _DECIMALS = frozenset({"price", "compare_at_price", "weight"})
@@ -136,11 +160,16 @@ _TIMES = frozenset({"created_at", "updated_at"})
 _TEXTS = frozenset({"categories", "tags", "values", "variant_ids"})
 
 
-def _read(kind: type[Any], told: Mapping[str, Any]) -> dict[str, Any]:
+def _read(kind: Any, told: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of ``kind`` in JSON; names that it does not know are left out, so that an item of
     a newer version can still be read."""
-    known = {one.name for one in dataclasses.fields(kind)}
+    known = _names(kind)
     return {name: _field(name, value) for name, value in told.items() if name in known}
+
+
+@cache
+def _names(kind: Any) -> frozenset[str]:
+    return frozenset(name for name, _ in _defaults(kind))
 
 
 def _field(name: str, value: Any) -> Any:
