@@ -119,6 +119,9 @@ class SharedGate:
         local = self._local(key)
         local.waiting += 1
         try:
+            if local.waiting == 1:
+                # Calls that start together are granted together.
+                await asyncio.sleep(0)
             while True:
                 self.refuse_if_known(key)
                 async with local.asking:
