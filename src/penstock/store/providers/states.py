@@ -3,8 +3,8 @@
 The decisions are those of the state machines in `model/network`; here their state is read and
 written. There is one row per key. A process that knows a state decides on it, and writes the next
 one if the row has not changed meanwhile: one statement. If it has, the statement answers the new
-state for another attempt. After two attempts, and where the circuit changes, which is told in the
-same transaction, the row is locked, read and written.
+state for another attempt. After two attempts, and where the circuit changes, whose event is written
+in the same transaction, the row is locked, read and written.
 """
 
 from __future__ import annotations
