@@ -32,7 +32,12 @@ MIN_WORD_START = 3
 
 # `P.V.P.` has none.
 _NAMESPACE = re.compile(r"^(?:(?:g|s|pim|[pP]roduct|attributes?|meta)[:.]|[cCP]:)(?=[a-zA-Z])")
-_CAMEL = re.compile(r"(?<=[a-z][a-z])(?=[A-Z])")
+_SMALL, _LARGE = (
+    "".join(char for char in map(chr, range(0x41, 0x530)) if is_case(char))
+    for is_case in (str.islower, str.isupper)
+)
+# `barcodeEan`, `СтавкаНДС`, and `EANCode`.
+_CAMEL = re.compile(rf"(?<=[{_SMALL}][{_SMALL}])(?=[{_LARGE}])|(?<=[A-Z][A-Z])(?=[A-Z][a-z][a-z])")
 _NOT_WORDS = re.compile(r"[\W_]+")
 _DIGIT_EDGE = re.compile(r"(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
 _BRACKETS = re.compile(r"[(\[{]([^()\[\]{}]{1,20})[)\]}]")
@@ -136,6 +141,7 @@ def known_names() -> dict[str, dict[str, float]]:
         load("synonyms_systems"),
         load("synonyms_logistics"),
         load("synonyms_trades"),
+        load("synonyms_databases"),
     )
     for target, names in (pair for one in lists for pair in one.items()):
         for name in phrases(names):
