@@ -9,6 +9,8 @@ from penstock.catalog.word_lists import load, words
 
 _PUBLISHED = YES | words(load("booleans")["published"])
 _HIDDEN = NO | words(load("booleans")["not published"])
+# `OK` is an answer, but says nothing of this.
+STATUS_WORDS = (_PUBLISHED | _HIDDEN) - {"ok"}
 # Words that say so whatever the name of their column is.
 CLEAR = words(load("booleans")["clearly about publication"])
 
