@@ -124,3 +124,18 @@ def test_cells_merged_over_rows_count_for_each(file: Path) -> None:
     assert [row[0] for row in reading.rows] == ["Tools", "Tools", "Garden", "Garden"]
     again = read(file, cursor={"rows": 3, "plan": reading.head.plan})
     assert again.rows == [["Garden", "A-4", "4"]]
+
+
+def test_blank_lines_between_all_rows_end_no_table(file: Path) -> None:
+    short = ["A-4", "Rail", "", ""]
+    file.write_text(text_of(*TABLE, short).replace("\n", "\n\n"))
+    found = read(file)
+    assert (found.header, found.rows) == (NAMES, [*ROWS, short])
+
+
+@pytest.mark.parametrize("mark", "^~:")
+def test_rare_delimiters_of_all_lines_win_over_decimal_commas(file: Path, mark: str) -> None:
+    rows = [[cell.replace(".", ",") for cell in row] for row in ROWS]
+    file.write_text(text_of(NAMES, *rows, ["A-4", "Rail", "1,95", "8"], delimiter=mark))
+    found = read(file)
+    assert (found.header, found.rows[:3]) == (NAMES, rows)

@@ -48,7 +48,7 @@ _SEP_LINE = re.compile(r'\ufeff?"?sep=(.{1,3}?)"?\r?\n?', re.IGNORECASE)
 # Quotes left at the ends of a cell.
 _LEFTOVER = re.compile(r"""["'].*|[^"']*["']""", re.DOTALL)
 # A rare delimiter counts fully if it splits more than a few lines into as many equal cells.
-_RARE, _MANY, _CLEAR_PRIOR = "#", 3, 0.97
+_RARE, _MANY, _CLEAR_PRIOR = "#^~¦§:", 3, 0.97
 # Two candidates this close are both reported.
 _CLOSE = 0.9
 _MAX_DIGITS = 20

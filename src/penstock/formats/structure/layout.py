@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import median
 
 from penstock.formats.structure.cell_kinds import EMPTY, NUMBER, TEXT, filled, is_blank, kind_of
@@ -18,6 +19,9 @@ from penstock.formats.structure.help_rows import is_page_line
 Row = Sequence[str]
 # (first row, first column, last row, last column), counted from 0.
 Merge = tuple[int, int, int, int]
+
+# Fewer rows with blank rows between them may be several tables.
+MIN_DOUBLE_SPACED = 4
 
 _TOTAL = re.compile(
     r"(grand\s?|sub|sous[ -]|zwischen|gesamt|net|rechnungs)?[ -]?"
@@ -277,7 +281,15 @@ def _between_blanks(rows: Sequence[Row]) -> list[tuple[int, int]]:
             start = index
     if start is not None:
         runs.append((start, len(rows)))
-    return runs
+    return [(runs[0][0], runs[-1][1])] if _are_double_spaced(runs) else runs
+
+
+def _are_double_spaced(runs: Sequence[tuple[int, int]]) -> bool:
+    """Whether nearly every row has one blank row below it, which then separates nothing."""
+    single = sum(stop - start == 1 for start, stop in runs)
+    apart = sum(after[0] - before[1] == 1 for before, after in pairwise(runs))
+    few = len(runs) < MIN_DOUBLE_SPACED
+    return not few and single >= 0.9 * len(runs) and apart >= 0.9 * (len(runs) - 1)
 
 
 def _by_width(rows: Sequence[Row], run: tuple[int, int]) -> list[tuple[int, int]]:
