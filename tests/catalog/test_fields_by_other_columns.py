@@ -79,6 +79,22 @@ def test_names_are_the_titles_of_a_file_that_calls_them_otherwise() -> None:
     assert found == {"Apfel": "title", "Preis": "price.amount"}
 
 
+def test_codes_are_no_titles_where_the_description_contains_names() -> None:
+    found = targets(Bezeichnung="NX-100|NX-200|NX-300", Beschreibung="Oak board|Elm tray|Ash bowl")
+    assert found == {"Bezeichnung": "identifiers.sku", "Beschreibung": "title"}
+    found = targets(Name="NX-100|NX-200|NX-300", Description="|".join([TEXT * 2] * 3))
+    assert found == {"Name": "title", "Description": "description"}
+
+
+@pytest.mark.parametrize(
+    ("name", "currency"),
+    [("Prix (DH)", "MAD"), ("Harga (Rp)", "IDR"), ("Preis (Fr.)", "CHF"), ("Price (Tk)", "BDT")],
+)
+def test_currency_in_brackets_need_not_be_a_code(name: str, currency: str) -> None:
+    assert propose([name]).columns[0].hints.currency == currency
+    assert propose(["Length (m)"]).columns[0].hints.currency is None
+
+
 def test_column_with_values_wins_over_an_empty_one() -> None:
     names = ["Product ID", "Title", "Source ID"]
     found = propose(names, [["71", "72", "73"], ["Board", "Tray", "Bowl"], []]).targets()

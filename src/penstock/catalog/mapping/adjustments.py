@@ -174,19 +174,42 @@ def _with_a_title(
     product name description."""
     if "title" not in chosen and "description" not in chosen:
         _with_names(header, chosen, thoughts, samples)
-        return
-    if "title" in chosen:
+    if "description" not in chosen or not _are_short(samples, chosen.index("description")):
         return
     index = chosen.index("description")
+    if "title" in chosen and not _give_up_codes(chosen, thoughts, samples):
+        return
+    confidence, how = thoughts[index].options["description"]
+    thoughts[index].options["title"] = (round(confidence * 0.8, 3), how)
+    chosen[index] = "title"
+    # The same text in another language is not the description.
+    stem = without_locale(header[index])
+    same = [stem is not None and without_locale(name) == stem for name in header]
+    _with_another(chosen, thoughts, "description", same)
+
+
+def _are_short(samples: Sequence[Sequence[str]], index: int) -> bool:
     cells = column_content.filled(samples[index]) if index < len(samples) else []
-    if sorted(map(len, cells))[len(cells) // 2 :][:1] <= [MAX_TITLE_LENGTH]:
-        confidence, how = thoughts[index].options["description"]
-        thoughts[index].options["title"] = (round(confidence * 0.8, 3), how)
-        chosen[index] = "title"
-        # The same text in another language is not the description.
-        stem = without_locale(header[index])
-        same = [stem is not None and without_locale(name) == stem for name in header]
-        _with_another(chosen, thoughts, "description", same)
+    return sorted(map(len, cells))[len(cells) // 2 :][:1] <= [MAX_TITLE_LENGTH]
+
+
+def _give_up_codes(
+    chosen: list[str | None], thoughts: list[ColumnOptions], samples: Sequence[Sequence[str]]
+) -> bool:
+    """Whether the title contained codes and the description contains names. The codes become the
+    SKU, if there is no other."""
+    title, description = chosen.index("title"), chosen.index("description")
+    if max(title, description) >= len(samples):
+        return False
+    if not column_content.are_codes(samples[title]):
+        return False
+    if not column_content.are_phrases(samples[description]):
+        return False
+    chosen[title] = None
+    if "identifiers.sku" not in chosen:
+        thoughts[title].options["identifiers.sku"] = (SUBSTITUTE, "content")
+        chosen[title] = "identifiers.sku"
+    return True
 
 
 def _without_other_meanings(

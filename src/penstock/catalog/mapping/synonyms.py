@@ -440,6 +440,9 @@ def read_hints(header: str) -> tuple[Hints, str]:
     unit = per.unit if per is not None else None
     for inside in _BRACKETS.findall(text):
         unit = unit or _measure_unit(inside)
+        sign = currency_of(inside.strip()) if currency is None and len(inside) < 6 else None
+        # `Harga (Rp)`
+        currency = sign.currency if sign is not None and unit is None else currency
     words = _without_zero_rate(header_key(text).split())
     if len(words) > 1 and text.lstrip()[:3] in _UNMISTAKABLE and words[0].upper() in CODES:
         # `USD Unit Price`
