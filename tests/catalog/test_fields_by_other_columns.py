@@ -36,6 +36,21 @@ def test_only_price_of_a_file_may_be_the_reduced_one() -> None:
     assert targets(sku="A|B|C", sale_price="5.10|6.20|7.30")["sale_price"] == "price.amount"
 
 
+def test_reduced_price_beside_the_recommended_one_is_the_price() -> None:
+    found = targets(sku="A|B|C", MRP="50|85|160", **{"Discounted Price": "45|75|135"})
+    assert found == {
+        "sku": "identifiers.sku",
+        "MRP": "price.recommended",
+        "Discounted Price": "price.amount",
+    }
+
+
+@pytest.mark.parametrize("name", ["STOCK_BLOQUE", "Stock blocked", "Bestand gesperrt"])
+def test_blocked_stock_hides_no_product(name: str) -> None:
+    found = targets(sku="A|B|C", stock="5|0|7", **{name: "0|1|0"})
+    assert found == {"sku": "identifiers.sku", "stock": "availability.quantity"}
+
+
 def test_selling_price_wins_over_a_column_named_price() -> None:
     found = targets(sku="A|B|C", Preis="5|6|7", **{"VK-Preis": "9|10|11"})
     assert found == {"sku": "identifiers.sku", "VK-Preis": "price.amount"}

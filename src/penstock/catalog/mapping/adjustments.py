@@ -46,6 +46,8 @@ def adjust(
 _SELLING_PRICES = (frozenset({"sales", "price"}), frozenset({"vk", "price"}))
 # Prices of another kind that become the price of a file without one, the best first.
 _INSTEAD_OF_PRICE = ("price.list", "price.cost", "price.recommended")
+# Beside these a sale price is the lower one of two prices.
+_PRICED_BY_SALE = {"price.list", "price.compareAt", "price.salePeriod"}
 
 
 def _split_gross_and_net(
@@ -143,6 +145,8 @@ def _with_a_price(
     if any(one == "price.amount" or (one or "").startswith(TIERS) for one in chosen):
         return
     order = list(_INSTEAD_OF_PRICE)
+    if {"price.sale", "price.recommended"} <= set(chosen) and not _PRICED_BY_SALE & set(chosen):
+        order.insert(0, "price.sale")  # `MRP` and `Offer price`.
     if not {"price.list", "price.cost", "price.recommended"} & set(chosen):
         order.append("price.sale")
     if "price.recommended" in chosen and ("price.cost" in chosen or "price.list" not in chosen):
@@ -150,7 +154,7 @@ def _with_a_price(
         if "retail" in said and "recommended" not in said:
             order.insert(0, "price.recommended")
     if (
-        order[0] != "price.recommended"
+        order[0] == _INSTEAD_OF_PRICE[0]
         and (named := find_price(header, _unnamed(chosen, thoughts), samples)) is not None
     ):
         thoughts[named].options["price.amount"] = (SUBSTITUTE, "fuzzy")
