@@ -51,6 +51,40 @@ def test_blocked_stock_hides_no_product(name: str) -> None:
     assert found == {"sku": "identifiers.sku", "stock": "availability.quantity"}
 
 
+@pytest.mark.parametrize("name", ["inventory_Main_Street", "Current Quantity Harbour Shop"])
+def test_stock_of_the_only_place_is_the_stock(name: str) -> None:
+    found = targets(sku="A|B|C", **{name: "5|0|-2"})
+    assert found == {"sku": "identifiers.sku", name: "availability.quantity"}
+    assert targets(sku="A|B|C", **{name: "5|0|-2", f"{name} 2": "1|0|3"}) == {
+        "sku": "identifiers.sku"
+    }
+
+
+@pytest.mark.parametrize("name", ["inventory_tracked_Main", "reorder_stock_Main", "stock_value_x"])
+def test_other_words_beside_stock_name_no_stock(name: str) -> None:
+    assert targets(sku="A|B|C", **{name: "5|0|7"}) == {"sku": "identifiers.sku"}
+
+
+def test_language_before_a_name() -> None:
+    found = targets(
+        SKU="A|B|C",
+        NL_Title_Short="Bowl|Cloth|Spoon",
+        NL_Description_Long="|".join([TEXT] * 3),
+        NL_Category_1="Kitchen|Kitchen|Table",
+    )
+    assert found == {
+        "SKU": "identifiers.sku",
+        "NL_Title_Short": "title",
+        "NL_Description_Long": "description",
+        "NL_Category_1": "category",
+    }
+
+
+def test_code_named_sku_wins_over_another_code() -> None:
+    found = targets(**{"Product Code": "400001|400002|400003", "SKU": "CF-1|MF-1|TE-1"})
+    assert found == {"SKU": "identifiers.sku"}
+
+
 def test_selling_price_wins_over_a_column_named_price() -> None:
     found = targets(sku="A|B|C", Preis="5|6|7", **{"VK-Preis": "9|10|11"})
     assert found == {"sku": "identifiers.sku", "VK-Preis": "price.amount"}

@@ -11,7 +11,12 @@ from penstock.catalog.mapping import column_content
 from penstock.catalog.mapping.column_options import MIN_CONFIDENCE, ColumnOptions
 from penstock.catalog.mapping.header_meaning import meaning
 from penstock.catalog.mapping.header_words import without_locale
-from penstock.catalog.mapping.substitutes import find_description, find_price, find_title
+from penstock.catalog.mapping.substitutes import (
+    find_description,
+    find_price,
+    find_stock,
+    find_title,
+)
 from penstock.catalog.mapping.synonyms import header_key, platform_fields
 from penstock.catalog.word_lists import load, words
 
@@ -36,6 +41,7 @@ def adjust(
     _prefer_available(chosen, thoughts, samples)
     if has_prices and not _with_a_discount(chosen, thoughts):
         _with_a_price(header, chosen, thoughts, samples)
+    _with_a_stock(header, chosen, thoughts, samples)
     _with_a_title(header, chosen, thoughts, samples)
     if platform is None:
         _with_a_description(header, chosen, thoughts, samples)
@@ -166,6 +172,21 @@ def _with_a_price(
             thoughts[index].options["price.amount"] = thoughts[index].options[target]
             chosen[index] = "price.amount"
             return
+
+
+def _with_a_stock(
+    header: Sequence[str],
+    chosen: list[str | None],
+    thoughts: list[ColumnOptions],
+    samples: Sequence[Sequence[str]],
+) -> None:
+    """Without another stock, the column with a word for stock: `Current Quantity Main Street`."""
+    if "availability.quantity" in chosen:
+        return
+    index = find_stock(header, _unnamed(chosen, thoughts), samples)
+    if index is not None:
+        thoughts[index].options["availability.quantity"] = (SUBSTITUTE, "fuzzy")
+        chosen[index] = "availability.quantity"
 
 
 def _with_a_title(

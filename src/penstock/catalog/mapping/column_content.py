@@ -144,6 +144,12 @@ def are_numbers(samples: Sequence[str]) -> bool:
     return bool(cells) and all(text.strip().isdecimal() for text in cells)
 
 
+def are_whole(samples: Sequence[str]) -> bool:
+    """Whole numbers, perhaps below zero, which are no codes."""
+    cells = [text.strip().removeprefix("-") for text in filled(samples)]
+    return bool(cells) and all(text.isdecimal() and len(text) < 7 for text in cells)
+
+
 def are_decimals(samples: Sequence[str]) -> bool:
     """Numbers with cents, as amounts are."""
     cells = filled(samples)

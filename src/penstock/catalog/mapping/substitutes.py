@@ -14,6 +14,8 @@ from penstock.catalog.word_lists import load, phrases, words
 _LISTS = load("header_words")
 # With these words a price is not what customers pay for the product.
 _OTHER_PRICES = words(_LISTS["prices of another kind"])
+_OTHER_STOCKS = words(_LISTS["stocks of another kind"])
+_STOCKS = ({"stock"}, {"inventory"}, {"quantity", "current"}, {"quantity", "available"})
 _ENDS_AS_PRICE = re.compile(r"(?:preis|prijs|pris|price|hinta)$")
 _SHORT_TEXTS = frozenset(map(header_key, phrases(_LISTS["short descriptions"])))
 _MODELS = frozenset(map(header_key, phrases(_LISTS["models"])))
@@ -34,6 +36,21 @@ def find_price(
             if share is None and column_content.are_decimals(samples[index]):
                 return index
     return None
+
+
+def find_stock(
+    header: Sequence[str], free: Iterable[int], samples: Sequence[Sequence[str]]
+) -> int | None:
+    """The only column without a field whose name has a word for stock and that contains whole
+    numbers: `inventory_Main_Street`. With several places none is the stock."""
+    found = [
+        index
+        for index in free
+        if index < len(samples)
+        and column_content.are_whole(samples[index])
+        and _names_a_stock(header[index])
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def find_description(
@@ -59,6 +76,12 @@ def find_title(
         if column_content.are_names(samples[index]):
             return index
     return None
+
+
+def _names_a_stock(name: str) -> bool:
+    key = header_key(name)
+    said = {*meaning(key), *key.split()}
+    return any(one <= said for one in _STOCKS) and said.isdisjoint(_OTHER_STOCKS)
 
 
 def _names_a_price(name: str) -> bool:
