@@ -85,6 +85,18 @@ def test_code_named_sku_wins_over_another_code() -> None:
     assert found == {"SKU": "identifiers.sku"}
 
 
+def test_minimum_beside_maximum_is_no_least_order() -> None:
+    found = targets(sku="A|B|C", minimo="5|2|7", maximo="20|8|30", price="5.10|6.20|7.30")
+    assert found == {"sku": "identifiers.sku", "price": "price.amount"}
+
+
+def test_status_of_publication_in_a_column_that_names_either() -> None:
+    assert targets(kod="A|B|C", stav="Aktivní|Neaktivní|Aktivní")["stav"] == "published"
+    assert targets(kod="A|B|C", stav="skladem|na objednávku|skladem")["stav"] == (
+        "availability.status"
+    )
+
+
 def test_selling_price_wins_over_a_column_named_price() -> None:
     found = targets(sku="A|B|C", Preis="5|6|7", **{"VK-Preis": "9|10|11"})
     assert found == {"sku": "identifiers.sku", "VK-Preis": "price.amount"}

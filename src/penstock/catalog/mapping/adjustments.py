@@ -257,13 +257,12 @@ def _without_other_meanings(
         without.add("supplier.rating")
     least = said.get("availability.minOrder")
     stock = said.get("availability.quantity")
-    is_least_stock = (
-        least is not None
-        and stock is not None
-        and (meaning(least) == {"minimum"} or least == f"{stock} min")
+    bare = least is not None and meaning(least) == {"minimum"}
+    is_least_stock = (stock is not None and (bare or least == f"{stock} min")) or (
+        bare and any(meaning(header_key(name)) == {"maximum"} for name in header)
     )
     if is_least_stock and platform is None:
-        # `minimo` beside `estoque`, `qtd_min` beside `qtd`.
+        # `minimo` beside `estoque` or `maximo`, `qtd_min` beside `qtd`.
         without.add("availability.minOrder")
     if "price.sale" not in said and platform is None:
         without.add("price.salePeriod")
