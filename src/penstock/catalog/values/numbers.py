@@ -60,8 +60,11 @@ _PROTECTED = ("'=", "'+", "'-", "'@")
 
 def without_formula(text: str) -> str:
     """`="0012"` and `'-1`, texts that were protected from a spreadsheet, without its marks."""
-    if text.startswith(_PROTECTED):
-        return text[1:]
+    first = text[:1]
+    if first == "'":
+        return text[1:] if text.startswith(_PROTECTED) else text
+    if first != "=":
+        return text
     return text[2:-1] if text.startswith('="') and text.endswith('"') and len(text) > 2 else text
 
 
