@@ -149,6 +149,19 @@ def test_empty_columns_between_all_columns_are_no_doubled_delimiter(file: Path) 
     assert [[cell for cell in row if cell] for row in found.rows] == ROWS
 
 
+def test_row_with_few_cells_below_a_blank_line_belongs_to_the_table(file: Path) -> None:
+    sparse = ["A-4", "", "3.00", ""]
+    file.write_text(text_of(*TABLE, ["", "", "", ""], sparse))
+    found = read(file)
+    assert (found.header, found.rows) == (NAMES, [*ROWS, sparse])
+
+
+@pytest.mark.parametrize("last", [["", "", "29.59", ""], ["Ukupno", "", "29.59", ""]])
+def test_sum_below_a_blank_line_is_no_row(file: Path, last: list[str]) -> None:
+    file.write_text(text_of(*TABLE, ["", "", "", ""], last))
+    assert read(file).rows == ROWS
+
+
 def test_title_above_a_column_without_a_name_is_no_group(file: Path) -> None:
     rows = [[*row[:2], "", *row[2:]] for row in TABLE]
     file.write_text(text_of(["", "", "Price list", "", ""], *rows))

@@ -335,10 +335,10 @@ def _continues_table(rows: Sequence[Row], table: tuple[int, int], run: tuple[int
         return True
     if other != width and not (other < width and median(filled(r) for r in below) >= 0.7 * fill):
         return False
+    kinds = column_kinds(above[1:], width)
     if len(below) == 1:
         # A table of its own would have more than one row.
-        return filled(below[0]) >= 0.7 * fill
-    kinds = column_kinds(above[1:], width)
+        return filled(below[0]) >= 0.7 * fill or _is_sparse_row(below[0], kinds)
     if any(cell for cell in below[0]) and list(below[0]) == list(above[0]):
         # The same header again continues the table.
         return True
@@ -350,6 +350,17 @@ def _continues_table(rows: Sequence[Row], table: tuple[int, int], run: tuple[int
     )
     cells = sum(1 for row in below[:5] for kind in map(kind_of, row) if kind != EMPTY)
     return cells > 0 and matching >= 0.6 * cells and not _differs(kinds, below[0])
+
+
+def _is_sparse_row(row: Row, kinds: Mapping[int, str]) -> bool:
+    """Whether the row lacks some cells, but begins as the others do, and has the kinds of their
+    columns; sums do not."""
+    found = [(column, kind_of(cell)) for column, cell in enumerate(row) if cell.strip()]
+    if not found or found[0][0] != 0 or is_sum(row):
+        return False
+    enough = 3 if kinds.get(0) in (None, TEXT) else 2
+    typed = any(kind == NUMBER and column > 0 for column, kind in found)
+    return len(found) >= enough and typed and all(kinds.get(n) in (None, k) for n, k in found)
 
 
 def _has_own_title(above: Sequence[Row], below: Sequence[Row]) -> bool:
