@@ -90,6 +90,14 @@ def test_minimum_beside_maximum_is_no_least_order() -> None:
     assert found == {"sku": "identifiers.sku", "price": "price.amount"}
 
 
+def test_least_stock_is_no_least_order() -> None:
+    found = targets(**{"sku": "A|B|C", "Current Quantity": "5|2|7", "Minimum Quantity": "3|3|9"})
+    assert found == {"sku": "identifiers.sku", "Current Quantity": "availability.quantity"}
+    assert targets(**{"sku": "A|B|C", "Store Minimum": "3|3|9"}) == {"sku": "identifiers.sku"}
+    kept = targets(**{"sku": "A|B|C", "Stock": "5|2|7", "Minimum Quantity": "3|3|9"})
+    assert kept["Minimum Quantity"] == "availability.minOrder"
+
+
 def test_status_of_publication_in_a_column_that_names_either() -> None:
     assert targets(kod="A|B|C", stav="Aktivní|Neaktivní|Aktivní")["stav"] == "published"
     assert targets(kod="A|B|C", stav="skladem|na objednávku|skladem")["stav"] == (

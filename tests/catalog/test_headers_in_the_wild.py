@@ -55,6 +55,8 @@ def targets(*header: str, cells: tuple[tuple[str, ...], ...] = ()) -> list[str |
         ("Цена, руб.", "price.amount"),
         ("Stan magazynowy", "availability.quantity"),
         ("Saldo Atual", "availability.quantity"),
+        ("Units per package", "specifications.pack"),
+        ("Vnt.", "price.unit"),
         ("Tồn hiện tại", "availability.quantity"),
         ("מלאי עדכני", "availability.quantity"),
         ("قیمت پایه", "price.amount"),

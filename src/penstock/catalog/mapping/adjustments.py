@@ -54,6 +54,8 @@ _SELLING_PRICES = (frozenset({"sales", "price"}), frozenset({"vk", "price"}))
 _INSTEAD_OF_PRICE = ("price.list", "price.cost", "price.recommended")
 # Beside these a sale price is the lower one of two prices.
 _PRICED_BY_SALE = {"price.list", "price.compareAt", "price.salePeriod"}
+# A least amount that has one of these words is one of orders.
+_OF_ORDERS = frozenset({"order", "orders", "quantity", "purchase", "unit", "sales"})
 
 
 def _split_gross_and_net(
@@ -237,6 +239,29 @@ def _give_up_codes(
     return True
 
 
+def _is_least_stock(
+    header: Sequence[str], chosen: Sequence[str | None], thoughts: Sequence[ColumnOptions]
+) -> bool:
+    """`minimo` beside `estoque` or `maximo`, `qtd_min` beside `qtd`, `Minimum Quantity` beside
+    `Current Quantity`, and `Store Minimum`, which does not say of what."""
+    if "availability.minOrder" not in chosen:
+        return False
+    index = chosen.index("availability.minOrder")
+    least = header_key(header[index])
+    stock = ""
+    if "availability.quantity" in chosen:
+        stock = header_key(header[chosen.index("availability.quantity")])
+    means, named = meaning(least), meaning(stock)
+    if means == {"minimum"} and (
+        stock or any(meaning(header_key(name)) == {"maximum"} for name in header)
+    ):
+        return True
+    if stock and (least == f"{stock} min" or (means - {"minimum"} == named - {"current"} != named)):
+        return True
+    how = thoughts[index].options["availability.minOrder"][1]
+    return how == "fuzzy" and "minimum" in means and means.isdisjoint(_OF_ORDERS)
+
+
 def _without_other_meanings(
     header: Sequence[str],
     chosen: list[str | None],
@@ -255,14 +280,7 @@ def _without_other_meanings(
         said.get("supplier.rating", "")
     ):
         without.add("supplier.rating")
-    least = said.get("availability.minOrder")
-    stock = said.get("availability.quantity")
-    bare = least is not None and meaning(least) == {"minimum"}
-    is_least_stock = (stock is not None and (bare or least == f"{stock} min")) or (
-        bare and any(meaning(header_key(name)) == {"maximum"} for name in header)
-    )
-    if is_least_stock and platform is None:
-        # `minimo` beside `estoque` or `maximo`, `qtd_min` beside `qtd`.
+    if platform is None and _is_least_stock(header, chosen, thoughts):
         without.add("availability.minOrder")
     if "price.sale" not in said and platform is None:
         without.add("price.salePeriod")

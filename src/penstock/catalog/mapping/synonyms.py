@@ -394,7 +394,12 @@ def _below_group(header: str) -> dict[str, float]:
         if about_prices and all(word in _SKIPPED_WORDS for word in names[at:]):
             return {"price.amount": _BELOW_GROUP}
         if best := _fields_named(rest, read_hints(rest)[1]):
-            return {target: value * _BELOW_GROUP for target, value in best.items()}
+            return {
+                target: value * _BELOW_GROUP
+                for target, value in best.items()
+                # `Price Stock` is the price of what is in stock.
+                if about_product or not about_prices or target.startswith("price.")
+            }
     return {}
 
 
