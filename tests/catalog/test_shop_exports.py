@@ -147,3 +147,50 @@ def test_parents_of_variations_by_number(tmp_path: Path) -> None:
     shirt, cap = products_of(file)
     assert [one["options"] for one in shirt["variants"]] == [{"Size": "S"}, {"Size": "M"}]
     assert (shirt["title"], cap["title"]) == ("Shirt", "Cap")
+
+
+# The columns of a WooCommerce export, in the languages of its users.
+WORDS = (
+    "ID type sku title published featured visibility short description instock stock weight sale "
+    "price categories images parent name1 value1"
+)
+TRANSLATED = {
+    "ru": "ID,Тип,Артикул,Имя,Опубликован,рекомендуемый?,Видимость в каталоге,Короткое описание,"
+    "Описание,В наличии?,Запасы,Вес (kg),Цена распродажи,Базовая цена,Категории,Изображения,"
+    "Родительский,Имя атрибута 1,Значение(-я) аттрибута(-ов) 1",
+    "tr": "Kimlik,Tür,Stok kodu (SKU),İsim,Yayımlanmış,Öne çıkan?,Katalogda görünürlük,"
+    "Kısa açıklama,Açıklama,Stokta?,Stok,Ağırlık (kg),İndirimli satış fiyatı,Normal fiyat,"
+    "Kategoriler,Görseller,Ebeveyn,Nitelik 1 ismi,Nitelik 1 değer(ler)i",
+    "ro": "ID,Tip,SKU,Nume,Publicat,Este reprezentativ?,Vizibilitate în catalog,Descriere scurtă,"
+    "Descriere,În stoc?,Stoc,Greutate (kg),Preț de vânzare,Preț obișnuit,Categorii,Imagini,"
+    "Părinte,Nume atribut 1,Valoare (valori) atribut 1",
+    "el": "ID,Τύπος,Κωδικός προϊόντος,Όνομα,Δημοσιευμένο,Είναι προτεινόμενο;,Ορατότητα στον "
+    "κατάλογο,Σύντομη περιγραφή,Περιγραφή,Σε απόθεμα;,Απόθεμα,Βάρος (kg),Τιμή προσφοράς,"
+    "Κανονική τιμή,Κατηγορίες,Εικόνες,Γονέας,Όνομα ιδιότητας 1,Τιμή(ές) ιδιότητας 1",
+    "vi": "ID,Loại,Mã sản phẩm,Tên,Đã đăng,Nhãn nổi bật?,Hiển thị trong danh mục,Mô tả ngắn,Mô tả,"
+    "Còn hàng?,Kho,Cân nặng (kg),Giá khuyến mãi,Giá bán thường,Danh mục,Hình ảnh,Gốc,"
+    "Tên thuộc tính 1,Giá trị thuộc tính 1",
+    "fa": "شناسه,نوع,شناسه محصول,نام,منتشر شده,ویژه است؟,قابلیت نمایش در کاتالوگ,توضیح کوتاه,"
+    "توضیحات,در انبار؟,انبار,وزن (کیلوگرم),قیمت فروش فوقالعاده,قیمت اصلی,دسته‌ها,تصاویر,مادر,"
+    "نام ویژگی 1,مقدار(های) ویژگی 1",
+    "ja": "ID,タイプ,SKU,名前,公開済み,オススメですか ?,カタログでの表示,簡単な説明,説明,"
+    "在庫の有無,在庫,重量 (kg),セール価格,標準価格,カテゴリー,画像,親,属性 1 の名前,属性 1 の値",
+}
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_woocommerce_in_further_languages(tmp_path: Path, language: str) -> None:
+    assert TRANSLATED[language].count(",") == len(WORDS.split()) - 1
+    row = "7,simple,T-1,Blue vase,{},0,visible,Short,Long text,1,12,0.5,{},12.50,Home,{},,Hue,Blue"
+    picture = "https://shop.example/7.jpg"
+    text = "\n".join([
+        TRANSLATED[language],
+        row.format("1", "9.90", picture),
+        row.format("'-1", "", picture).replace("7,", "8,", 1).replace("T-1", "T-2"),
+    ])  # fmt: skip
+    first, second = products(tmp_path, text + "\n")
+    assert (first["title"], first["identifiers"]["sku"]) == ("Blue vase", "T-1")
+    assert (first["price"]["amount"], first["price"]["compareAt"]) == ("9.90", "12.50")
+    assert (first["availability"]["quantity"], first["category"]) == (12, "Home")
+    assert (first["sourceId"], first["description"]) == ("7", "Long text")
+    assert [one["published"] for one in (first, second)] == [True, False]

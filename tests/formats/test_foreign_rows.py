@@ -91,6 +91,7 @@ def test_units_below_the_names_belong_to_them(tmp_path: Path) -> None:
     [
         ("cp874", "ตู้เย็น 2 ประตู ขนาดใหญ่"),
         ("cp874", "ค้อนและไขควง"),
+        ("cp1252", "Sirup Ä"),
         ("iso8859_5", "Молоток слесарный"),
         ("euc_kr", "망치와 드라이버"),
         ("euc_jp", "冷蔵庫"),

@@ -124,3 +124,54 @@ def test_cells_merged_over_rows_count_for_each(file: Path) -> None:
     assert [row[0] for row in reading.rows] == ["Tools", "Tools", "Garden", "Garden"]
     again = read(file, cursor={"rows": 3, "plan": reading.head.plan})
     assert again.rows == [["Garden", "A-4", "4"]]
+
+
+def test_blank_lines_between_all_rows_end_no_table(file: Path) -> None:
+    short = ["A-4", "Rail", "", ""]
+    file.write_text(text_of(*TABLE, short).replace("\n", "\n\n"))
+    found = read(file)
+    assert (found.header, found.rows) == (NAMES, [*ROWS, short])
+
+
+@pytest.mark.parametrize("mark", "^~:")
+def test_rare_delimiters_of_all_lines_win_over_decimal_commas(file: Path, mark: str) -> None:
+    rows = [[cell.replace(".", ",") for cell in row] for row in ROWS]
+    file.write_text(text_of(NAMES, *rows, ["A-4", "Rail", "1,95", "8"], delimiter=mark))
+    found = read(file)
+    assert (found.header, found.rows[:3]) == (NAMES, rows)
+
+
+def test_empty_columns_between_all_columns_are_no_doubled_delimiter(file: Path) -> None:
+    spaced = [f"{one[0]};;{one[1]};;{one[2]};;{one[3]};;;\n" for one in TABLE]
+    file.write_text("".join([";PRICE LIST;;;;;;;;\n", *spaced]))
+    found = read(file)
+    assert [name for name in found.header if name in NAMES] == NAMES
+    assert [[cell for cell in row if cell] for row in found.rows] == ROWS
+
+
+def test_row_with_few_cells_below_a_blank_line_belongs_to_the_table(file: Path) -> None:
+    sparse = ["A-4", "", "3.00", ""]
+    file.write_text(text_of(*TABLE, ["", "", "", ""], sparse))
+    found = read(file)
+    assert (found.header, found.rows) == (NAMES, [*ROWS, sparse])
+
+
+@pytest.mark.parametrize("last", [["", "", "29.59", ""], ["Ukupno", "", "29.59", ""]])
+def test_sum_below_a_blank_line_is_no_row(file: Path, last: list[str]) -> None:
+    file.write_text(text_of(*TABLE, ["", "", "", ""], last))
+    assert read(file).rows == ROWS
+
+
+def test_title_above_a_column_without_a_name_is_no_group(file: Path) -> None:
+    rows = [[*row[:2], "", *row[2:]] for row in TABLE]
+    file.write_text(text_of(["", "", "Price list", "", ""], *rows))
+    found = read(file)
+    assert found.header[:2] == NAMES[:2]
+    assert found.header[3:] == NAMES[2:]
+
+
+@pytest.mark.parametrize("rows", [ROWS, ROWS[:2]])
+def test_header_again_as_the_last_row_stays_the_header(file: Path, rows: list[list[str]]) -> None:
+    file.write_text(text_of(*TABLE[: len(rows) + 1], NAMES))
+    found = read(file)
+    assert (found.header, found.rows) == (NAMES, rows)

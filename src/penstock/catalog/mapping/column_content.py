@@ -26,7 +26,7 @@ from penstock.catalog.values.numbers import (
 from penstock.catalog.values.price_tiers import read_percent, read_step, read_tier_cell
 from penstock.catalog.values.prices import read_price
 from penstock.catalog.values.publication import CLEAR as PUBLISHED
-from penstock.catalog.values.publication import read_published
+from penstock.catalog.values.publication import STATUS_WORDS, read_published
 from penstock.catalog.values.unit_names import KINDS
 from penstock.catalog.values.units import read_measure, read_pack, unit_of
 from penstock.catalog.word_lists import words
@@ -35,6 +35,7 @@ from penstock.catalog.word_lists import words
 MIN_FILLED_CELLS = 3
 TOO_FEW = 0.25
 _CODE = re.compile(r"\s*(?=[^\s]*[0-9])[A-Z0-9._/-]{1,24}\s*")
+_SLUG = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)+")
 _SHORT_WORD = re.compile(r"\s?[^\W\d_]{1,6}\.?\s?")
 _PHRASE = re.compile(r"\s*[^\W\d_]{3,} [^\W\d_]{2,}")
 MAX_INSPECTED = 200
@@ -107,9 +108,66 @@ def are_phrases(samples: Sequence[str]) -> bool:
     return len(cells) > 1 and worded >= 0.6 * len(cells)
 
 
+def are_names(samples: Sequence[str]) -> bool:
+    """Different texts of several words or of a script without spaces, as names of products are."""
+    cells = [text.strip() for text in filled(samples)]
+    if len(cells) < MIN_FILLED_CELLS or len(set(cells)) < 0.9 * len(cells):
+        return False
+    names = [
+        text
+        for text in cells
+        if 4 <= len(text) <= 150
+        and sum(map(str.isalpha, text)) >= 0.5 * len(text)
+        and (" " in text or any(c > "\u0e00" for c in text))
+        and "://" not in text
+    ]
+    return len(names) >= 0.6 * len(cells)
+
+
+def are_words(samples: Sequence[str]) -> bool:
+    """`Tribal`, `Flat weave`, or single letters: none with a digit, a dash or a dot within."""
+    cells = filled(samples)
+    return bool(cells) and all(
+        len(text.strip()) == 1 or all(c.isalpha() or c == " " for c in text) for text in cells
+    )
+
+
+def are_different_slugs(samples: Sequence[str]) -> bool:
+    """`blue-shirt`, `red-shirt`: another one in each row."""
+    cells = [text.strip() for text in filled(samples)]
+    slugs = len(cells) > 1 and all(map(_SLUG.fullmatch, cells))
+    return slugs and len(set(cells)) == len(cells)
+
+
 def are_numbers(samples: Sequence[str]) -> bool:
     cells = filled(samples)
     return bool(cells) and all(text.strip().isdecimal() for text in cells)
+
+
+def are_whole(samples: Sequence[str]) -> bool:
+    """Whole numbers, perhaps below zero, which are no codes."""
+    cells = [text.strip().removeprefix("-") for text in filled(samples)]
+    return bool(cells) and all(text.isdecimal() and len(text) < 7 for text in cells)
+
+
+def are_decimals(samples: Sequence[str]) -> bool:
+    """Numbers with cents, as amounts are."""
+    cells = filled(samples)
+    return bool(cells) and all(
+        any(mark in text for mark in ".,") and read_number(text) is not None for text in cells
+    )
+
+
+def are_article_numbers(samples: Sequence[str]) -> bool:
+    """Numbers of six to fourteen digits, as barcodes have."""
+    cells = [text.strip() for text in filled(samples)]
+    return bool(cells) and all(text.isdecimal() and 6 <= len(text) <= 14 for text in cells)
+
+
+def say_nothing_of_publication(samples: Sequence[str]) -> bool:
+    """No cell is `active`, `draft`, `1` or the like; `OK` and `new` are other kinds of status."""
+    cells = {text.strip().casefold().rstrip(".") for text in filled(samples)}
+    return bool(cells) and cells.isdisjoint(STATUS_WORDS)
 
 
 def are_digits(samples: Sequence[str]) -> bool:
@@ -141,11 +199,14 @@ def are_measures(samples: Sequence[str]) -> bool:
     return len(cells) >= MIN_FILLED_CELLS and measured >= 0.8 * len(cells)
 
 
-_PRODUCT = words("product products item items offer offers article articles produkt artikel")
+_PRODUCT = words(
+    "product products item items offer offers article articles produkt artikel simple variable"
+    " variant variants configurable grouped virtual physical digital bundle consu storable goods"
+)
 
 
 def are_all_generic(samples: Sequence[str]) -> bool:
-    """Every cell contains a word like `product`, which does not distinguish the rows."""
+    """Every cell contains a word like `product` or `simple`, the same in most rows."""
     said = {text.strip().casefold() for text in filled(samples)}
     return bool(said) and said <= _PRODUCT
 
@@ -262,3 +323,39 @@ def guess(samples: Sequence[str]) -> str | None:
         return "price.amount"
     words_in = [text for text in cells if sum(map(str.isalpha, text)) >= 3 and len(text) <= 120]
     return "title" if len(words_in) >= 0.9 * len(cells) else None
+
+
+# The price is at least this many times the number of pieces, in a file that names neither.
+_PRICE_TO_STOCK = 10
+
+
+def guess_all(columns: Sequence[Sequence[str]]) -> list[str | None]:
+    """The likely fields of columns without names. Of several columns of words the title is the
+    one with the most different and the longest texts; of two columns of whole numbers the price
+    is the one with much larger numbers, the other the stock."""
+    guesses = [guess(cells) for cells in columns]
+    titles = [index for index, one in enumerate(guesses) if one == "title"]
+    if len(titles) > 1:
+        best = max(titles, key=lambda index: _variety(columns[index]))
+        for index in titles:
+            guesses[index] = "title" if index == best else None
+    whole = [
+        index
+        for index, one in enumerate(guesses)
+        if one is None and are_numbers(columns[index]) and not are_counted(columns[index])
+    ]
+    if "price.amount" not in guesses and len(whole) == 2:
+        stock, price = sorted(whole, key=lambda index: _median(columns[index]))
+        if _median(columns[price]) >= _PRICE_TO_STOCK * max(1, _median(columns[stock])):
+            guesses[price], guesses[stock] = "price.amount", "availability.quantity"
+    return guesses
+
+
+def _variety(samples: Sequence[str]) -> tuple[int, int]:
+    cells = filled(samples)
+    return 10 * len(set(cells)) // len(cells), sum(map(len, cells))
+
+
+def _median(samples: Sequence[str]) -> int:
+    cells = sorted(int(text) for text in filled(samples))
+    return cells[len(cells) // 2]

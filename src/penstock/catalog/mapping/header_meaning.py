@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 
+from penstock.catalog.fields import BY_TARGET
 from penstock.catalog.mapping.header_words import JOINING, MEANT, without_brackets
 from penstock.catalog.mapping.synonyms import Candidate, header_key, known_names, read_hints
 from penstock.catalog.word_lists import load, phrases, words
@@ -44,6 +45,8 @@ _NOT_OF_THE_PRODUCT = frozenset({"supplier", "manufacturer"})
 def fields_meant(header: str) -> list[Candidate]:
     """Fields by what the words of the header mean, where it is in no list: `Czas wysyłki`,
     `Planlieferzeit`, and `Custom SKU` by its one telling word."""
+    if (numbered := _numbered(header)) is not None:
+        return numbered
     forms = [header, *([rest] if (rest := without_brackets(header)) else [])]
     for form in forms:
         key, bare = header_key(form), read_hints(form)[1]
@@ -60,6 +63,20 @@ def fields_meant(header: str) -> list[Candidate]:
         Candidate(target, round(_ONE_WORD * strength, 3))
         for target, strength in _meaning_index().get(core, {}).items()
     ]
+
+
+def _numbered(header: str) -> list[Candidate] | None:
+    """`zdjecie_dodatkowe_2`: a further column of a field that takes several."""
+    names = header_key(header).split()
+    numbers = [name for name in names if name.isdecimal()]
+    if len(numbers) != 1 or len(names) < 2 or len(numbers[0]) > 2:
+        return None
+    found = _same_meaning(" ".join(name for name in names if not name.isdecimal()))
+    return [
+        Candidate(to, round(_SAME_MEANING * value, 3))
+        for to, value in found.items()
+        if to in BY_TARGET and BY_TARGET[to].many
+    ] or None
 
 
 def _same_meaning(key: str) -> dict[str, float]:

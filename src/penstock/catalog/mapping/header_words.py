@@ -33,6 +33,10 @@ _LANGUAGE = re.compile(
     r"(?<=[^\W\d_]{3}) (?:EN|DE|FR|ES|IT|NL|PT|PL|CZ|CS|SK|DK|DA|SE|SV|NO|NB|FI|HU|RO|BG|HR|SI|SL"
     r"|EE|ET|LV|LT|GR|EL|TR|RU|UA|UK|JP|CN|KR|ENG|GER|FRA|ESP|ITA)$"
 )
+# And before it: `NL_Title_Long`.
+_LEADING_LANGUAGE = re.compile(
+    r"(?:EN|DE|FR|ES|IT|NL|PT|PL|CZ|SK|DK|SE|NO|FI|HU|RO|BG|HR|TR|RU|UA)[_ ](?=[^\W\d_]{3})"
+)
 _BRACKETED = re.compile(r"[(\[{][^()\[\]{}]{0,60}[)\]}]")
 
 
@@ -66,6 +70,8 @@ def without_locale(header: str) -> str | None:
     """`name-en_US`, `description-fr_FR-web`, `product_name_fr` and `Omschrijving NL` without the
     language; None if the header names none."""
     rest = _LANGUAGE.sub("", _LOCALE.sub("", header.strip()))
+    if leading := _LEADING_LANGUAGE.match(rest):
+        rest = rest[leading.end() :]
     return rest if rest and rest != header.strip() else None
 
 

@@ -6,16 +6,18 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count, pairwise
-from typing import Literal
+from itertools import pairwise
 
 from rapidfuzz import fuzz, process
 
-from penstock.catalog.fields import BY_TARGET, TIERS, kind_of
+from penstock.catalog.fields import TIERS, kind_of
 from penstock.catalog.mapping import column_content, synonyms
+from penstock.catalog.mapping.adjustments import adjust
 from penstock.catalog.mapping.assign import assign
-from penstock.catalog.mapping.header_meaning import fields_meant, meaning
-from penstock.catalog.mapping.header_words import names_packaging, without_locale
+from penstock.catalog.mapping.column_options import MIN_CONFIDENCE, ColumnOptions, How
+from penstock.catalog.mapping.confidence import adjusted_confidence
+from penstock.catalog.mapping.header_meaning import fields_meant
+from penstock.catalog.mapping.header_words import names_packaging
 from penstock.catalog.mapping.quantity_steps import read_quantity_step
 from penstock.catalog.mapping.shared_prefix import names_without_prefix
 from penstock.catalog.mapping.size_columns import find_size_columns
@@ -23,13 +25,8 @@ from penstock.catalog.mapping.synonyms import Candidate, Hints, header_key
 from penstock.catalog.mapping.tier_columns import find_steps
 from penstock.catalog.word_lists import load, words
 
-How = Literal["exact", "fuzzy", "content", "custom"]
-
-# Below this a column stays a custom field; the alternatives are still listed.
-MIN_CONFIDENCE = 0.5
 MIN_SIMILARITY = 88
 MAX_ALTERNATIVES = 4
-MAX_TITLE_LENGTH = 120
 MIN_MISSPELT_LENGTH = 4
 MIN_WORD_SIMILARITY = 85
 GUESSED = 0.5
@@ -40,7 +37,7 @@ _NUMBERED = re.compile(r"Column [0-9]{1,4}")
 TIER_PRICE = re.compile(r"price\.tiers\.[0-9]+")
 # Words that resemble known names but are not misspelt ones.
 _NO_MISTAKES = words(load("header_words")["not misspelt"])
-_GROSS, _NET = (words(load("header_words")[heading]) for heading in ("gross", "net"))
+_GROSS = words(load("header_words")["gross"])
 
 # One exact name outweighs any number of similar names, and they any number of content guesses.
 _TIERS: dict[How, float] = {"exact": 10_000.0, "fuzzy": 100.0, "content": 1.0}
@@ -93,17 +90,13 @@ def fingerprint(header: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(names).encode()).hexdigest()[:32]
 
 
-@dataclass(frozen=True, slots=True)
-class _ColumnOptions:
-    options: dict[str, tuple[float, How]]
-    looks_like: str | None
-    hints: Hints
-
-
 def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Proposal:
     """A target for each column, no target twice. ``samples`` holds some cells of each column."""
     platform = synonyms.platform_of(header)
     shorter = names_without_prefix(header)
+    if any(samples):
+        # A column without cells is empty, not unknown.
+        samples = [cells or ("",) for cells in samples]
     thoughts = [
         _field_options(
             name, shorter[index], samples[index] if index < len(samples) else (), platform
@@ -127,12 +120,7 @@ def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Pro
             }
         )
     chosen = assign(scores)
-    has_prices = platform is None or "price.amount" in synonyms.platform_fields(platform)
-    _split_gross_and_net(header, chosen, thoughts)
-    if has_prices and not _with_a_discount(chosen, thoughts):
-        _with_a_price(header, chosen, thoughts)
-    _with_a_title(header, chosen, thoughts, samples)
-    _with_further_columns(chosen, thoughts)
+    adjust(header, chosen, thoughts, samples, platform)
     return Proposal(
         tuple(
             _proposal(index, header[index], thought, target)
@@ -145,22 +133,24 @@ def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Pro
 
 def _field_options(
     name: str, shorter: str | None, samples: Sequence[str], platform: str | None
-) -> _ColumnOptions:
+) -> ColumnOptions:
     """``shorter`` is the name without the prefix that all columns of the file share."""
     named, hints = synonyms.candidates(name, platform)
     if platform is not None and synonyms.fills_no_field(name, platform):
-        return _ColumnOptions({}, None, hints)
+        return ColumnOptions({}, None, hints)
+    forms = [name]
     if not named and shorter is not None:
         named, hints = synonyms.candidates(shorter)
-        name = shorter
+        forms.append(shorter)
     options: dict[str, tuple[float, How]] = {
-        target: (_adjusted_confidence(target, confidence, samples), "exact")
+        target: (adjusted_confidence(target, confidence, samples), "exact")
         for target, confidence in _with_stock_words(_without_measures(named, samples), samples)
     }
     if not options:
-        for target, confidence in fields_meant(name) or _similar_names(name):
-            options.setdefault(target, (_adjusted_confidence(target, confidence, samples), "fuzzy"))
-    if "specifications.weight" in options and not _GROSS.isdisjoint(header_key(name).split()):
+        meant = next(filter(None, map(fields_meant, forms)), None)
+        for target, confidence in meant or _similar_names(forms[-1]):
+            options.setdefault(target, (adjusted_confidence(target, confidence, samples), "fuzzy"))
+    if "specifications.weight" in options and not _GROSS.isdisjoint(header_key(forms[-1]).split()):
         # Beside the net weight the gross weight is that of the packed product.
         confidence, how = options["specifications.weight"]
         options["specifications.weight"] = (round(confidence * 0.75, 3), how)
@@ -171,22 +161,27 @@ def _field_options(
     if looks is not None:
         _, target, confidence = looks
         if target not in options and not (
-            target == "identifiers.gtin" and names_packaging(header_key(name))
+            target == "identifiers.gtin" and names_packaging(header_key(forms[-1]))
         ):
             options[target] = (confidence, "content")
-    return _ColumnOptions(options, looks[0] if looks else None, hints)
+    return ColumnOptions(options, looks[0] if looks else None, hints)
 
 
-def _guess(thoughts: list[_ColumnOptions], samples: Sequence[Sequence[str]]) -> None:
+def _guess(thoughts: list[ColumnOptions], samples: Sequence[Sequence[str]]) -> None:
     """Guess by content where the file has no header."""
-    for thought, cells in zip(thoughts, samples, strict=False):
-        guessed = None if thought.options else column_content.guess(cells)
+    unknown = [
+        (thought, cells)
+        for thought, cells in zip(thoughts, samples, strict=False)
+        if not thought.options
+    ]
+    guesses = column_content.guess_all([cells for _, cells in unknown])
+    for (thought, _), guessed in zip(unknown, guesses, strict=True):
         if guessed is not None:
             thought.options[guessed] = (GUESSED, "content")
 
 
 def _find_price_breaks(
-    header: Sequence[str], thoughts: list[_ColumnOptions], samples: Sequence[Sequence[str]]
+    header: Sequence[str], thoughts: list[ColumnOptions], samples: Sequence[Sequence[str]]
 ) -> None:
     """Columns named `1`, `10`, `100`, or `1-9`, `10-49`, or `Preis 1 Stk`, `Preis 10 Stk`, that
     contain amounts are prices from that quantity up."""
@@ -205,7 +200,7 @@ def _find_price_breaks(
 
 
 def _find_price_steps(
-    header: Sequence[str], thoughts: list[_ColumnOptions], samples: Sequence[Sequence[str]]
+    header: Sequence[str], thoughts: list[ColumnOptions], samples: Sequence[Sequence[str]]
 ) -> None:
     """`Menge 1`, `Preis 1`, `Menge 2`, `Preis 2`: quantities and the prices from each up."""
     steps = find_steps(header)
@@ -227,7 +222,7 @@ def _find_price_steps(
 
 
 def _find_sizes(
-    header: Sequence[str], thoughts: list[_ColumnOptions], samples: Sequence[Sequence[str]]
+    header: Sequence[str], thoughts: list[ColumnOptions], samples: Sequence[Sequence[str]]
 ) -> None:
     """Columns named `S`, `M`, `L` or `38`, `39`, `40` that contain numbers of pieces are the stock
     of each size. A row is then a product, and its style number the SKU."""
@@ -274,25 +269,6 @@ def _similar_names(name: str) -> list[Candidate]:
     return [Candidate(target, value) for target, value in sorted(best.items(), key=lambda p: -p[1])]
 
 
-def _with_further_columns(chosen: list[str | None], thoughts: list[_ColumnOptions]) -> None:
-    """Further columns of a field that takes several: `additional_image_link`."""
-    taken = {target for target in chosen if target is not None}
-    for index, thought in enumerate(thoughts):
-        if chosen[index] is not None:
-            continue
-        for target, (confidence, how) in thought.options.items():
-            is_named = how == "exact" or (target == "images" and thought.looks_like == "image_url")
-            if not is_named or target not in taken or confidence < MIN_CONFIDENCE:
-                continue
-            if target in BY_TARGET and BY_TARGET[target].many:
-                number = next(n for n in count(2) if f"{target}.{n}" not in taken)
-                further = f"{target}.{number}"
-                thought.options[further] = (round(confidence * 0.95, 3), how)
-                chosen[index] = further
-                taken.add(further)
-                break
-
-
 def _numbers_in(key: str) -> list[str]:
     return [word for word in key.split() if word.isdecimal()]
 
@@ -312,139 +288,8 @@ def _is_misspelt(key: str, known: str) -> bool:
     return fuzz.ratio(key.replace(" ", ""), known.replace(" ", "")) >= 94
 
 
-# Prices of another kind that become the price of a file without one, the best first.
-_INSTEAD_OF_PRICE = ("price.list", "price.cost", "price.recommended")
-
-
-def _split_gross_and_net(
-    header: Sequence[str], chosen: list[str | None], thoughts: list[_ColumnOptions]
-) -> None:
-    """`Bruttopreis`, `Rabatt`, `Nettopreis`: beside a discount or its group the gross price is the
-    list price and the net price what is paid."""
-    has_discount = not {"price.discount", "price.discountGroup"}.isdisjoint(chosen)
-    if not has_discount or "price.amount" not in chosen or "price.list" in chosen:
-        return
-    gross = chosen.index("price.amount")
-    nets = [
-        index
-        for index, thought in enumerate(thoughts)
-        if chosen[index] is None
-        and "price.amount" in thought.options
-        and not _NET.isdisjoint(header_key(header[index]).split())
-    ]
-    if nets and not _GROSS.isdisjoint(header_key(header[gross]).split()):
-        thoughts[gross].options["price.list"] = thoughts[gross].options["price.amount"]
-        chosen[gross], chosen[nets[0]] = "price.list", "price.amount"
-
-
-def _with_a_discount(chosen: list[str | None], thoughts: list[_ColumnOptions]) -> bool:
-    """Whether the price is the list price less the discount: there is no other price, and the
-    column of the price is named as the list price."""
-    if "price.discount" not in chosen or any((one or "").startswith(TIERS) for one in chosen):
-        return False
-    if "price.amount" in chosen:
-        index = chosen.index("price.amount")
-        if "price.list" in chosen or "price.list" not in thoughts[index].options:
-            return False
-        chosen[index] = "price.list"
-    return "price.list" in chosen
-
-
-def _with_a_price(
-    header: Sequence[str], chosen: list[str | None], thoughts: list[_ColumnOptions]
-) -> None:
-    """Without another price, a list price, cost or recommended price is the price. Beside the cost
-    a retail price is what customers pay: `Закупочная цена`, `Розничная цена`."""
-    if any(one == "price.amount" or (one or "").startswith(TIERS) for one in chosen):
-        return
-    order = list(_INSTEAD_OF_PRICE)
-    if {"price.cost", "price.recommended"} <= set(chosen):
-        said = meaning(header_key(header[chosen.index("price.recommended")]))
-        if "retail" in said and "recommended" not in said:
-            order.insert(0, "price.recommended")
-    for target in order:
-        if target in chosen:
-            index = chosen.index(target)
-            thoughts[index].options["price.amount"] = thoughts[index].options[target]
-            chosen[index] = "price.amount"
-            return
-
-
-def _with_a_title(
-    header: Sequence[str],
-    chosen: list[str | None],
-    thoughts: list[_ColumnOptions],
-    samples: Sequence[Sequence[str]],
-) -> None:
-    """Without a title column, use a column of short descriptions: many price lists call the
-    product name description."""
-    if "title" in chosen or "description" not in chosen:
-        return
-    index = chosen.index("description")
-    cells = column_content.filled(samples[index]) if index < len(samples) else []
-    if sorted(map(len, cells))[len(cells) // 2 :][:1] <= [MAX_TITLE_LENGTH]:
-        confidence, how = thoughts[index].options["description"]
-        thoughts[index].options["title"] = (round(confidence * 0.8, 3), how)
-        chosen[index] = "title"
-        # The same text in another language is not the description.
-        stem = without_locale(header[index])
-        same = [stem is not None and without_locale(name) == stem for name in header]
-        _with_another(chosen, thoughts, "description", same)
-
-
-def _with_another(
-    chosen: list[str | None],
-    thoughts: list[_ColumnOptions],
-    target: str,
-    excluded: Sequence[bool],
-) -> None:
-    """The best other column of a field that has become free."""
-    free = [
-        (thought.options[target][0], -index)
-        for index, thought in enumerate(thoughts)
-        if chosen[index] is None
-        and not excluded[index]
-        and thought.options.get(target, (0.0,))[0] >= MIN_CONFIDENCE
-    ]
-    if free:
-        chosen[-max(free)[1]] = target
-
-
-def _adjusted_confidence(target: str, confidence: float, samples: Sequence[str]) -> float:
-    """The confidence of a name, corrected by how well the cells fit the field."""
-    named = target in ("title", "specifications.material")
-    if (named and column_content.are_codes(samples)) or (
-        target == "identifiers.sku" and column_content.are_phrases(samples)
-    ):
-        confidence *= 0.6
-    elif target == "identifiers.sku" and confidence < 1 and column_content.are_counted(samples):
-        # `No.` with 1, 2, 3 is the number of the row.
-        confidence *= 0.6
-    elif target == "price.taxRate" and confidence < 0.9 and column_content.are_digits(samples):
-        # `Tax class` with 1 and 2 are codes, with 19 % or 7.7 rates.
-        confidence *= 0.6
-    elif target == "category" and column_content.are_numbers(samples):
-        # Numeric category codes mean nothing without their list.
-        confidence *= 0.5
-    elif target == "category" and column_content.are_all_generic(samples):
-        confidence *= 0.3
-    elif target == "published" and column_content.are_all_no(samples):
-        # `Status` with `N` in every row is a code; else no product would be visible.
-        confidence *= 0.5
-    kind = kind_of(target)
-    share = column_content.fit(kind, samples)
-    if kind == "count" and share is not None and share < 0.5:
-        share = 0.0  # Amounts of money are whole numbers now and then.
-    if share is not None:
-        return round(confidence * (0.4 + 0.6 * share), 3)
-    if samples and not column_content.filled(samples):
-        # Of two columns of one field the one with values fills it.
-        return round(confidence * 0.9, 3)
-    return round(confidence, 3)
-
-
 def _proposal(
-    index: int, header: str, thought: _ColumnOptions, target: str | None
+    index: int, header: str, thought: ColumnOptions, target: str | None
 ) -> ColumnProposal:
     confidence, how = thought.options.get(target or "", (0.0, "custom"))
     others = sorted(thought.options.items(), key=lambda pair: -pair[1][0])

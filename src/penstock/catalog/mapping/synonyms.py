@@ -32,7 +32,12 @@ MIN_WORD_START = 3
 
 # `P.V.P.` has none.
 _NAMESPACE = re.compile(r"^(?:(?:g|s|pim|[pP]roduct|attributes?|meta)[:.]|[cCP]:)(?=[a-zA-Z])")
-_CAMEL = re.compile(r"(?<=[a-z][a-z])(?=[A-Z])")
+_SMALL, _LARGE = (
+    "".join(char for char in map(chr, range(0x41, 0x530)) if is_case(char))
+    for is_case in (str.islower, str.isupper)
+)
+# `barcodeEan`, `СтавкаНДС`, and `EANCode`.
+_CAMEL = re.compile(rf"(?<=[{_SMALL}][{_SMALL}])(?=[{_LARGE}])|(?<=[A-Z][A-Z])(?=[A-Z][a-z][a-z])")
 _NOT_WORDS = re.compile(r"[\W_]+")
 _DIGIT_EDGE = re.compile(r"(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
 _BRACKETS = re.compile(r"[(\[{]([^()\[\]{}]{1,20})[)\]}]")
@@ -136,6 +141,7 @@ def known_names() -> dict[str, dict[str, float]]:
         load("synonyms_systems"),
         load("synonyms_logistics"),
         load("synonyms_trades"),
+        load("synonyms_databases"),
     )
     for target, names in (pair for one in lists for pair in one.items()):
         for name in phrases(names):
@@ -388,7 +394,12 @@ def _below_group(header: str) -> dict[str, float]:
         if about_prices and all(word in _SKIPPED_WORDS for word in names[at:]):
             return {"price.amount": _BELOW_GROUP}
         if best := _fields_named(rest, read_hints(rest)[1]):
-            return {target: value * _BELOW_GROUP for target, value in best.items()}
+            return {
+                target: value * _BELOW_GROUP
+                for target, value in best.items()
+                # `Price Stock` is the price of what is in stock.
+                if about_product or not about_prices or target.startswith("price.")
+            }
     return {}
 
 
@@ -434,6 +445,9 @@ def read_hints(header: str) -> tuple[Hints, str]:
     unit = per.unit if per is not None else None
     for inside in _BRACKETS.findall(text):
         unit = unit or _measure_unit(inside)
+        sign = currency_of(inside.strip()) if currency is None and len(inside) < 6 else None
+        # `Harga (Rp)`
+        currency = sign.currency if sign is not None and unit is None else currency
     words = _without_zero_rate(header_key(text).split())
     if len(words) > 1 and text.lstrip()[:3] in _UNMISTAKABLE and words[0].upper() in CODES:
         # `USD Unit Price`

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.catalog.values.numbers import is_empty_cell
+from penstock.catalog.values.numbers import is_empty_cell, without_formula
 from penstock.catalog.values.result import EMPTY, NormalisedValue, unreadable
 from penstock.catalog.word_lists import load, words
 
@@ -12,7 +12,7 @@ WORDS = YES | NO
 
 
 def read_boolean(text: str) -> NormalisedValue:
-    word = text.strip().casefold().rstrip(".")
+    word = without_formula(text.strip()).casefold().rstrip(".")
     if word in YES:
         return NormalisedValue(True, "boolean")
     if word in NO:

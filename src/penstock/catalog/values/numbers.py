@@ -54,8 +54,17 @@ class Number(NamedTuple):
         return Decimal(self.text)
 
 
+# An apostrophe keeps a spreadsheet from reading what follows as a formula.
+_PROTECTED = ("'=", "'+", "'-", "'@")
+
+
 def without_formula(text: str) -> str:
-    """`="0012"`, a text that was protected from a spreadsheet, without its formula."""
+    """`="0012"` and `'-1`, texts that were protected from a spreadsheet, without its marks."""
+    first = text[:1]
+    if first == "'":
+        return text[1:] if text.startswith(_PROTECTED) else text
+    if first != "=":
+        return text
     return text[2:-1] if text.startswith('="') and text.endswith('"') and len(text) > 2 else text
 
 

@@ -48,7 +48,9 @@ _SEP_LINE = re.compile(r'\ufeff?"?sep=(.{1,3}?)"?\r?\n?', re.IGNORECASE)
 # Quotes left at the ends of a cell.
 _LEFTOVER = re.compile(r"""["'].*|[^"']*["']""", re.DOTALL)
 # A rare delimiter counts fully if it splits more than a few lines into as many equal cells.
-_RARE, _MANY, _CLEAR_PRIOR = "#", 3, 0.97
+_RARE, _MANY, _CLEAR_PRIOR = "#^~¦§:", 3, 0.97
+# A doubled delimiter is none where more than a few cells keep one half of it.
+_DOUBLED, _HALVES, _HALVED = frozenset(("||", ";;", "::", "~~", "^^", "##")), 0.02, 0.5
 # Two candidates this close are both reported.
 _CLOSE = 0.9
 _MAX_DIGITS = 20
@@ -350,10 +352,21 @@ def _scored(lines: Sequence[str], dialect: Dialect) -> Candidate:
     prior = DELIMITERS.get(dialect.delimiter, 0.97)
     if dialect.delimiter in _RARE and width > _MANY and consistent == 1.0 and len(body) > _MANY:
         prior = _CLEAR_PRIOR
+    if _is_halved(body, dialect.delimiter):
+        prior = _HALVED
     more_columns = 1 - 0.35 / width
     swallowed = sum(cell.count("\n") for row in body for cell in row) / max(len(lines), 1)
     score = consistent**2 * quality * more_columns * prior * (1 - 0.3 * min(1, swallowed))
     return Candidate(dialect, score if dialect.quote or dialect.gaps else 0.93 * score, width)
+
+
+def _is_halved(body: Sequence[Sequence[str]], delimiter: str) -> bool:
+    """Whether an odd number of marks stands between cells: empty columns, not a doubled mark."""
+    if delimiter not in _DOUBLED:
+        return False
+    cells = [cell.strip() for row in body for cell in row]
+    halves = sum(cell.startswith(delimiter[0]) or cell.endswith(delimiter[0]) for cell in cells)
+    return halves > _HALVES * len(cells)
 
 
 def _consistency(rows: Sequence[Sequence[str]]) -> tuple[int, float]:

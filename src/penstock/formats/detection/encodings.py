@@ -249,6 +249,9 @@ def _thai_point(char: str, before: str, after: str) -> float:
         return -1.5
     if char in _THAI_BEFORE and after not in _THAI_CONSONANTS:
         return -1.5
+    if not any("\u0e00" <= c <= "\u0e7f" for c in before + after):
+        # A single letter is no word.
+        return -0.6
     # A text of consonants alone is none.
     return 0.9 if char in _THAI_BEFORE | _THAI_AFTER else 0.1
 

@@ -54,6 +54,8 @@ def find_header(
         return Header([], [])
     last = _merged_down(at, merges, stop)
     body = [row for row in rows[last + 1 : min(stop, last + 1 + _LOOK_DOWN)] if not is_blank(row)]
+    # A header printed on every page says nothing about the cells below it.
+    body = [row for row in body if list(row) != list(rows[at])] or body
     vote = _vote(rows[at], body, width)
     if vote < 0 and last == at:
         return Header([], [], doubts=_doubt_of_none(vote))
@@ -289,7 +291,7 @@ def _group_row(
             break
         if any(map(_SETTING.match, texts)) or len(texts) > filled(rows[at]):
             break
-        if len(texts) == 1 and not spans and _is_title(texts[0]):
+        if len(texts) == 1 and not spans and (_is_title(texts[0]) or not _named(row, rows[at])):
             break
         if not spans and width > 3 and _is_setting(row) and _is_setting(rows[max(first - 2, 0)]):
             break
@@ -305,6 +307,12 @@ def _group_row(
 def _is_setting(row: Row) -> bool:
     """Whether only the first two cells are filled: a name and its value."""
     return [n for n, cell in enumerate(row) if cell.strip()] == [0, 1]
+
+
+def _named(row: Row, names: Row) -> bool:
+    """Whether a name stands below a text of the row; else the text is no group."""
+    below = [names[n] for n, cell in enumerate(row) if cell.strip() and n < len(names)]
+    return any(name.strip() for name in below)
 
 
 def _is_title(text: str) -> bool:

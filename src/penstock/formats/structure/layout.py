@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import median
 
 from penstock.formats.structure.cell_kinds import EMPTY, NUMBER, TEXT, filled, is_blank, kind_of
@@ -18,6 +19,9 @@ from penstock.formats.structure.help_rows import is_page_line
 Row = Sequence[str]
 # (first row, first column, last row, last column), counted from 0.
 Merge = tuple[int, int, int, int]
+
+# Fewer rows with blank rows between them may be several tables.
+MIN_DOUBLE_SPACED = 4
 
 _TOTAL = re.compile(
     r"(grand\s?|sub|sous[ -]|zwischen|gesamt|net|rechnungs)?[ -]?"
@@ -277,7 +281,15 @@ def _between_blanks(rows: Sequence[Row]) -> list[tuple[int, int]]:
             start = index
     if start is not None:
         runs.append((start, len(rows)))
-    return runs
+    return [(runs[0][0], runs[-1][1])] if _are_double_spaced(runs) else runs
+
+
+def _are_double_spaced(runs: Sequence[tuple[int, int]]) -> bool:
+    """Whether nearly every row has one blank row below it, which then separates nothing."""
+    single = sum(stop - start == 1 for start, stop in runs)
+    apart = sum(after[0] - before[1] == 1 for before, after in pairwise(runs))
+    few = len(runs) < MIN_DOUBLE_SPACED
+    return not few and single >= 0.9 * len(runs) and apart >= 0.9 * (len(runs) - 1)
 
 
 def _by_width(rows: Sequence[Row], run: tuple[int, int]) -> list[tuple[int, int]]:
@@ -323,10 +335,10 @@ def _continues_table(rows: Sequence[Row], table: tuple[int, int], run: tuple[int
         return True
     if other != width and not (other < width and median(filled(r) for r in below) >= 0.7 * fill):
         return False
+    kinds = column_kinds(above[1:], width)
     if len(below) == 1:
         # A table of its own would have more than one row.
-        return filled(below[0]) >= 0.7 * fill
-    kinds = column_kinds(above[1:], width)
+        return filled(below[0]) >= 0.7 * fill or _is_sparse_row(below[0], kinds)
     if any(cell for cell in below[0]) and list(below[0]) == list(above[0]):
         # The same header again continues the table.
         return True
@@ -338,6 +350,17 @@ def _continues_table(rows: Sequence[Row], table: tuple[int, int], run: tuple[int
     )
     cells = sum(1 for row in below[:5] for kind in map(kind_of, row) if kind != EMPTY)
     return cells > 0 and matching >= 0.6 * cells and not _differs(kinds, below[0])
+
+
+def _is_sparse_row(row: Row, kinds: Mapping[int, str]) -> bool:
+    """Whether the row lacks some cells, but begins as the others do, and has the kinds of their
+    columns; sums do not."""
+    found = [(column, kind_of(cell)) for column, cell in enumerate(row) if cell.strip()]
+    if not found or found[0][0] != 0 or is_sum(row):
+        return False
+    enough = 3 if kinds.get(0) in (None, TEXT) else 2
+    typed = any(kind == NUMBER and column > 0 for column, kind in found)
+    return len(found) >= enough and typed and all(kinds.get(n) in (None, k) for n, k in found)
 
 
 def _has_own_title(above: Sequence[Row], below: Sequence[Row]) -> bool:
