@@ -238,6 +238,8 @@ def test_many_rows_are_fixed_and_the_fix_is_undone(cli: Cli, tmp_path: Path) -> 
         )
         assert shown.stdout.startswith("3 rows would change\nrow 1  Price: '1O,00' → '10,00'\n")
         assert "Give --value" in cli("jobs", "fix", job, "--column", "Price", code=2).stderr
+        one = ("--column", "Price", "--value", "5", "--where", "SKU=PF-1", "--dry-run")
+        assert cli("jobs", "fix", job, *one).stdout.startswith("1 row would change\n")
         options = ("--column", "Price", "--find", "O", "--value", "0")
         fixed = cli.json("jobs", "fix", job, *options, "--problem", "PRICE_UNREADABLE", "--wait")
         assert (fixed["rows"], fixed["job"]["counters"]["done"]) == (3, 12)
