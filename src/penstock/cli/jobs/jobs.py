@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
@@ -204,7 +205,7 @@ def reprocess(
 
     selection = {
         "scope": "items" if row else "job",
-        "itemIds": sorted(set(row or ())),
+        **_rows(row),
         "statuses": [one.value for one in status or ()],
         "codes": code or [],
         "resetAttempts": reset_attempts,
@@ -218,6 +219,11 @@ def reprocess(
     print(f"reopened {made['reprocessed']:,}{left_out}; the job is {made['job']['state']}")
     if left_out and not reset_attempts:
         typer.echo("Rows without attempts left run again with --reset-attempts.", err=True)
+
+
+def _rows(row: Sequence[int] | None) -> dict[str, list[int]]:
+    """The rows of the order; without any, it is about all that match."""
+    return {"itemIds": sorted(set(row))} if row else {}
 
 
 @app.command("accept")
@@ -238,7 +244,7 @@ def accept(
     """
     from penstock.cli.jobs.control import reprocessed
 
-    selection = {"accept": True, "itemIds": sorted(set(row or ())), "codes": code or []}
+    selection = {"accept": True, **_rows(row), "codes": code or []}
     made = asyncio.run(reprocessed(job_id, selection))
     if json:
         printing.as_json(made)
