@@ -133,6 +133,19 @@ async def test_figures_of_each_column(client: httpx2.AsyncClient, bench: Bench) 
     assert looked.json()["columnFigures"] == [one.model_dump(by_alias=True) for one in found.items]
 
 
+async def test_a_column_that_the_file_lacks_is_refused(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    made = await client.post("/api/jobs", files=file_of(b"SKU;Title\nF-1;Hammer\n"))
+    await bench.work()
+    path = f"/api/jobs/{made.json()['jobId']}"
+    wrong = {"column": "Titel", "view": "input"}
+    told = refused(await client.get(f"{path}/column-values", params=wrong), 422, "UNKNOWN_FIELD")
+    assert told.detail == "The file has no column 'Titel'."
+    sort = {**wrong, "sort": "value"}
+    refused(await client.get(f"{path}/items", params=sort), 422, "UNKNOWN_FIELD")
+
+
 async def test_changes_of_a_job_that_has_written_its_products_are_not_known(
     client: httpx2.AsyncClient, bench: Bench
 ) -> None:

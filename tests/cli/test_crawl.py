@@ -85,4 +85,6 @@ def test_abort_and_wrong_files(cli: Cli) -> None:
     assert "abort" in cli("crawl", "abort", run_id).stdout
     Path(cli.cwd, "bad.json").write_text("[]")
     assert "companies" in cli("crawl", "start", "-", "--file", "bad.json", code=2).stderr
-    cli("crawl", "start", "acme", code=2)
+    assert "--sitemap" in cli("crawl", "start", "acme", code=2).stderr
+    both = ("http://a.example/1", "--sitemap", "http://a.example/sitemap.xml")
+    assert "one of them" in cli("crawl", "start", "acme", *both, code=2).stderr
