@@ -35,8 +35,9 @@ export function EarlierSource({
   const found = earlierSource(
     preview.rows.map((row) => ({
       match: row.match,
-      hasGtin: Boolean(row.result?.gtin),
-      sources: linksOf(row).map((one) => one.other.source),
+      sources: linksOf(row)
+        .filter((one) => one.other.sourceId === one.product.sourceId)
+        .map((one) => one.other.source),
     })),
   );
   if (!found) return null;
@@ -49,8 +50,8 @@ export function EarlierSource({
       <h2 className="font-semibold text-not-found">Is this a list of “{found.source}”?</h2>
       <p className="mt-1">
         All rows would be new products of the source “{preview.source}”, but{" "}
-        {plural(found.rows, "row looks", "rows look")} like products of “{found.source}”. If the file is from
-        that supplier, use its source, so that the rows update these products.
+        {plural(found.rows, "row has", "rows have")} GTIN and id of a product of “{found.source}”. If the file
+        is from that supplier, use its source, so that the rows update these products.
       </p>
       <Button size="sm" className="mt-2" onClick={() => change({ source: found.source })}>
         Use the source “{found.source}”

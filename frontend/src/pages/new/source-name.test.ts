@@ -14,9 +14,9 @@ describe("proposeSource", () => {
 });
 
 describe("earlierSource", () => {
-  const row = (sources: string[], match = "new", hasGtin = true) => ({ match, hasGtin, sources });
-  it("is the one that most of the rows look like", () => {
-    expect(earlierSource([row(["acme"]), row(["acme"]), row([]), row([], "new", false)])).toEqual({
+  const row = (sources: string[], match = "new") => ({ match, sources });
+  it("is the one whose products have the same ids", () => {
+    expect(earlierSource([row(["acme"]), row(["acme", "shop:acme.example"]), row([])])).toEqual({
       source: "acme",
       rows: 2,
     });
@@ -24,10 +24,9 @@ describe("earlierSource", () => {
   it("is none where the chosen source has products of the file", () => {
     expect(earlierSource([row(["acme"]), row(["acme"]), row([], "changed")])).toBeNull();
   });
-  it("is none where few rows are alike, or those of several sources", () => {
-    expect(earlierSource([row(["acme"]), row([]), row([])])).toBeNull();
-    expect(earlierSource([row(["acme"]), row(["zeta"])])).toBeNull();
+  it("is none where no row is alike, or rows of several sources are", () => {
     expect(earlierSource([row([])])).toBeNull();
+    expect(earlierSource([row(["acme"]), row(["zeta"])])).toBeNull();
   });
   it("is none of a shop's, whose products the shop sends itself", () => {
     expect(earlierSource([row(["shopify:acme.example"])])).toBeNull();

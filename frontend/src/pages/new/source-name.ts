@@ -15,20 +15,19 @@ const NOISE = new Set(["copy", "kopie", "final", "new", "neu", "export", "downlo
 
 interface RowSources {
   match: string | null;
-  hasGtin: boolean;
-  /** Sources of products in the catalog that may be the same as the row's. */
+  /** Sources of products in the catalog that may be the same as the row's and have the same id there. */
   sources: string[];
 }
 
 const KNOWN = new Set(["changed", "unchanged", "held"]);
 
-/** The source that the file probably belongs to: no row is a product of the chosen source, and at least half of the
- * rows that can be recognised look like products of one other source. */
+/** The source that the file probably belongs to: no row is a product of the chosen source, but rows have the GTINs and
+ * the ids of products of one other source. Two suppliers may sell the same article, but not under the same id. */
 export function earlierSource(rows: RowSources[]): { source: string; rows: number } | null {
-  const alike = rows.filter((row) => row.sources.length > 0);
-  const [source, ...others] = new Set(alike.flatMap((row) => row.sources));
-  if (source === undefined || others.length > 0 || source.includes(":")) return null;
-  const recognisable = rows.filter((row) => row.hasGtin || row.sources.length > 0);
-  const isElsewhere = rows.some((row) => row.match !== null && KNOWN.has(row.match));
-  return !isElsewhere && 2 * alike.length >= recognisable.length ? { source, rows: alike.length } : null;
+  const alike = rows
+    .map((row) => row.sources.filter((one) => !one.includes(":")))
+    .filter((one) => one.length);
+  const [source, ...others] = new Set(alike.flat());
+  const isKnown = rows.some((row) => row.match !== null && KNOWN.has(row.match));
+  return source === undefined || others.length > 0 || isKnown ? null : { source, rows: alike.length };
 }
