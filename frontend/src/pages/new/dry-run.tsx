@@ -278,8 +278,8 @@ function PreviewRow({ row, columns, hasLines, told, links }: RowProps) {
                 Held back until you accept it: {String(row.held.message)}.
               </p>
             )}
-            {row.links.length > 0 && <RowLinks of={linksOf(row)} links={links} />}
             {row.changes.length > 0 && <Changes changes={row.changes as never} />}
+            {row.links.length > 0 && <RowLinks of={linksOf(row)} links={links} />}
           </td>
         </tr>
       )}
