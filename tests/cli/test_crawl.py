@@ -72,7 +72,7 @@ def test_without_a_server_the_command_does_the_work(unserved_cli: Cli, site: str
     assert (run["status"], run["counts"]["ready"]) == ("finished", 1)
     shown = unserved_cli.json("crawl", "show", run["id"])
     assert shown["companies"][0]["company"] == "solo"
-    assert "1 pages are extracted again" in unserved_cli("crawl", "extract", run["id"]).stdout
+    assert "1 page is extracted again" in unserved_cli("crawl", "extract", run["id"]).stdout
     broken = unserved_cli(
         "crawl", "start", "solo", f"http://{site}/no.pdf", "http://10.0.0.1/", "--rate", "20",
         "--no-robots", "--wait", code=3, **ALLOW,

@@ -149,7 +149,7 @@ def extract(run: RunRef) -> None:
         "statuses": ["DONE", "SKIPPED", "ERROR"],
     }  # fmt: skip
     made = asyncio.run(_call("POST", f"/api/jobs/{run}/reprocess", order))
-    print(f"{made['reprocessed']:,} pages are extracted again.")
+    print(f"{printing.count(made['reprocessed'], 'page is', 'pages are')} extracted again.")
 
 
 @app.command("pages")

@@ -141,6 +141,9 @@ def show_end(job: dict[str, Any], json: bool) -> None:
         print(f"{job['state']}: {_pairs({k: v for k, v in job['counters'].items() if v})}")
     if job["state"] == State.FAILED and job["lastError"]:
         printing.note(f"penstock: {_error_line(job['lastError'])}")
+    if held := (job["summary"] or {}).get("held") if job["state"] == State.DONE else 0:
+        rows = printing.count(held, "row is held back", "rows are held back")
+        printing.note(f"{rows}: `penstock jobs held {job['id']}` shows why.")
     raise typer.Exit(ending_code(job["state"], job["counters"]["error"]))
 
 
@@ -297,7 +300,7 @@ def retry_failed(
         return
     for job_id in made["jobs"]:
         print(job_id)
-    printing.note(f"{made['retriedCount']:,} jobs run again.")
+    printing.note(f"{printing.count(made['retriedCount'], 'job runs', 'jobs run')} again.")
     if made["more"]:
         printing.note("There are more: call this again.")
 
