@@ -133,6 +133,34 @@ async def test_figures_of_each_column(client: httpx2.AsyncClient, bench: Bench) 
     assert looked.json()["columnFigures"] == [one.model_dump(by_alias=True) for one in found.items]
 
 
+async def test_a_column_that_the_file_lacks_is_refused(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    made = await client.post("/api/jobs", files=file_of(b"SKU;Title\nF-1;Hammer\n"))
+    await bench.work()
+    path = f"/api/jobs/{made.json()['jobId']}"
+    wrong = {"column": "Titel", "view": "input"}
+    told = refused(await client.get(f"{path}/column-values", params=wrong), 422, "UNKNOWN_FIELD")
+    assert told.detail == "The file has no column 'Titel'."
+    sort = {**wrong, "sort": "value"}
+    refused(await client.get(f"{path}/items", params=sort), 422, "UNKNOWN_FIELD")
+
+
+async def test_changes_of_a_job_that_has_written_its_products_are_not_known(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    config = '{"intent": "merge", "source": "figures", "currency": "EUR"}'
+    for price in ("9,50", "9,90"):
+        content = f"SKU;Title;Price\nF-1;Hammer;{price}\n".encode()
+        made = await client.post("/api/jobs", files=file_of(content), data={"config": config})
+        await bench.work()
+    job = made.json()["jobId"]
+    assert [one.changed for one in (await figures(client, job)).items] == [None, None, None]
+    summary = (await client.get(f"/api/jobs/{job}")).json()["summary"]
+    assert summary["changed"] == 1
+    assert [one["changed"] for one in summary["columns"]] == [None, None, None]
+
+
 async def test_figures_without_a_summary(
     client: httpx2.AsyncClient, bench: Bench, db: Database
 ) -> None:

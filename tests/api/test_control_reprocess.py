@@ -193,3 +193,14 @@ async def test_colleagues_and_strangers_reprocess_nothing(
     refused(await viewer.post(f"/api/jobs/{job}/reprocess"), 403, "INSUFFICIENT_PERMISSIONS")
     admin = await caller("house", role="admin")
     assert (await again(admin, job)).reprocessed == 3
+
+
+async def test_an_empty_list_of_rows_is_refused(client: httpx2.AsyncClient, bench: Bench) -> None:
+    """A client that has nothing selected must not run all rows, or accept all that are held."""
+    job = await failed_job(client, bench)
+    for order in ({"itemIds": []}, {"itemIds": [], "accept": True}):
+        answer = await client.post(f"/api/jobs/{job}/reprocess", json=order)
+        told = refused(answer, 422, "INVALID_PARAMETERS")
+        assert told.detail == "itemIds: must not be empty"
+    fix = {"select": {"itemIds": []}, "change": {"kind": "fillDown", "column": "a"}}
+    refused(await client.post(f"/api/jobs/{job}/items/fix", json=fix), 422, "INVALID_PARAMETERS")

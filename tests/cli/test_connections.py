@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from tests.cli.conftest import Cli, environment
@@ -99,6 +100,9 @@ def test_wrong_orders_are_explained(shops: Cli, sandbox: dict[str, Any]) -> None
     assert "NAME=VALUE" in told
     told = shops("connections", "add", "roastify", "http://10.0.0.1", *given, code=2).stderr
     assert "not allowed" in told
+    both = ("--product", "1", "--since", "last")
+    told = shops("shops", "import", str(uuid4()), *both, code=2).stderr
+    assert "--product or --since" in told
 
 
 def test_doctor_and_reseal_include_connections(

@@ -72,7 +72,7 @@ def test_without_a_server_the_command_does_the_work(unserved_cli: Cli, site: str
     assert (run["status"], run["counts"]["ready"]) == ("finished", 1)
     shown = unserved_cli.json("crawl", "show", run["id"])
     assert shown["companies"][0]["company"] == "solo"
-    assert "1 pages are extracted again" in unserved_cli("crawl", "extract", run["id"]).stdout
+    assert "1 page is extracted again" in unserved_cli("crawl", "extract", run["id"]).stdout
     broken = unserved_cli(
         "crawl", "start", "solo", f"http://{site}/no.pdf", "http://10.0.0.1/", "--rate", "20",
         "--no-robots", "--wait", code=3, **ALLOW,
@@ -85,4 +85,6 @@ def test_abort_and_wrong_files(cli: Cli) -> None:
     assert "abort" in cli("crawl", "abort", run_id).stdout
     Path(cli.cwd, "bad.json").write_text("[]")
     assert "companies" in cli("crawl", "start", "-", "--file", "bad.json", code=2).stderr
-    cli("crawl", "start", "acme", code=2)
+    assert "--sitemap" in cli("crawl", "start", "acme", code=2).stderr
+    both = ("http://a.example/1", "--sitemap", "http://a.example/sitemap.xml")
+    assert "one of them" in cli("crawl", "start", "acme", *both, code=2).stderr

@@ -43,6 +43,13 @@ def test_a_targets_life(unserved_cli: Cli) -> None:
 def test_mails_about_jobs_of_ones_own(unserved_cli: Cli) -> None:
     cli = unserved_cli
     assert cli.json("notify", "me")["jobs"] == "none"
+    # Without a server no e-mail could be sent, and each would become a dead letter.
+    assert "PENSTOCK_SMTP_URL" in cli("notify", "me", "--jobs", "failed", code=2).stderr
+    unwatched = cli.json("jobs", "start", "noop", "--config", '{"items": 1}')["jobId"]
+    assert "PENSTOCK_SMTP_URL" in cli("notify", "job", unwatched, code=2).stderr
+    assert cli.json("notify", "me", "--jobs", "none")["jobs"] == "none"
+    server = {"PENSTOCK_SMTP_URL": "smtp://127.0.0.1:9?from=penstock@example.com"}
+    cli = replace(cli, env={**cli.env, **server})
     assert cli.json("notify", "me", "--jobs", "failed")["jobs"] == "failed"
     assert "failed" in cli("notify", "me").stdout
     cli("notify", "me", "--jobs", "often", code=2)

@@ -159,7 +159,7 @@ def test_a_job_is_exported(cli: Cli, tmp_path: Path) -> None:
         .stdout
     )  # fmt: skip
     assert (row["Artikelnr"], row["Column 6"], "Reason" in row) == ("E-3", "many", True)
-    done = cli("jobs", "export", job, "-o", "-", "--format", "csv", "--status", "DONE").stdout
+    done = cli("jobs", "export", job, "-o", "-", "--status", "DONE").stdout
     assert len(done.splitlines()) == 3
     rare = ("--code", "ROW_TOO_LONG", "--format", "ndjson", "-o", "-")
     assert len(cli("jobs", "export", job, *rare).stdout.splitlines()) == 1
@@ -238,6 +238,8 @@ def test_many_rows_are_fixed_and_the_fix_is_undone(cli: Cli, tmp_path: Path) -> 
         )
         assert shown.stdout.startswith("3 rows would change\nrow 1  Price: '1O,00' → '10,00'\n")
         assert "Give --value" in cli("jobs", "fix", job, "--column", "Price", code=2).stderr
+        one = ("--column", "Price", "--value", "5", "--where", "SKU=PF-1", "--dry-run")
+        assert cli("jobs", "fix", job, *one).stdout.startswith("1 row would change\n")
         options = ("--column", "Price", "--find", "O", "--value", "0")
         fixed = cli.json("jobs", "fix", job, *options, "--problem", "PRICE_UNREADABLE", "--wait")
         assert (fixed["rows"], fixed["job"]["counters"]["done"]) == (3, 12)
@@ -267,6 +269,10 @@ def test_held_rows_are_accepted_and_links_shown(cli: Cli) -> None:
     (cli.cwd / "dear.csv").write_text(f"{head}HL-1;Lamp;4006381333931;1000.00 EUR\n")
     told = cli.json("extract", "dear.csv", "--intent", "merge", "--source", "acme-held", code=3)
     assert (told["held"], told["linked"]) == (1, 1)
+    ended = cli("jobs", "watch", told["jobId"])
+    assert f"1 row is held back: `penstock jobs held {told['jobId']}`" in ended.stderr
+    again = cli("extract", "dear.csv", "--intent", "merge", "--source", "acme-held", code=3).stderr
+    assert "1 row was held back" in again
     said = cli("items", "list", told["jobId"], "--code", "PRICE_CHANGE_HELD").stdout
     assert "from 10.00 to 1000.00 EUR (+9,900 %)" in said
     [held] = cli.json("jobs", "held", told["jobId"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, Literal
 from uuid import UUID
 
@@ -14,6 +15,15 @@ from penstock.model.text.wrong_input import reasons_by_field
 
 class Inner(BaseModel):
     low: int = Field(1, ge=1, le=9)
+
+
+class InnerPart(BaseModel):
+    low: int = Field(1, le=9)
+
+
+class Colour(StrEnum):
+    RED = "red"
+    DARK_RED = "dark-red"
 
 
 class Given(BaseModel):
@@ -28,6 +38,10 @@ class Given(BaseModel):
     currency: str = Field("EUR", pattern=r"^[A-Z]{3}$")
     size: str = Field("1x2", pattern=r"^[0-9]+x[0-9]+$")
     inner: Inner = Inner()
+    some: list[str | InnerPart] = Field(["x"], min_length=1, max_length=3)
+    two: list[str] = Field(["x", "y"], min_length=2)
+    colour: Literal[Colour.RED, Colour.DARK_RED] = Colour.RED
+    by_name: dict[str, InnerPart] = {}
 
 
 @pytest.mark.parametrize(
@@ -47,6 +61,12 @@ class Given(BaseModel):
         ({"currency": "Euro"}, "currency", "must be a currency such as EUR"),
         ({"size": "big"}, "size", "must be text that matches ^[0-9]+x[0-9]+$"),
         ({"nmae": "x"}, "nmae", "there is no such field"),
+        ({"some": []}, "some", "must not be empty"),
+        ({"some": ["", "b", "c", "d"]}, "some", "must be a list with at most 3 entries"),
+        ({"two": ["a"]}, "two", "must be a list with at least 2 entries"),
+        ({"some": [True]}, "some.0", "must be text or an object"),
+        ({"colour": "pink"}, "colour", "must be 'red' or 'dark-red'"),
+        ({"by_name": {"InnerPart": 10}}, "by_name.InnerPart", "must be an object"),
     ],
 )
 def test_the_reason_names_what_is_expected(given: dict[str, Any], field: str, reason: str) -> None:
@@ -62,3 +82,10 @@ def test_a_missing_field_is_required() -> None:
     with pytest.raises(ValidationError) as refused:
         Needs.model_validate({})
     assert reasons_by_field(refused.value.errors()) == {"name": "this field is required"}
+
+
+def test_a_path_does_not_contain_the_name_of_a_model() -> None:
+    with pytest.raises(ValidationError) as refused:
+        Given.model_validate({"some": [{"low": 10}]})
+    reasons = reasons_by_field(refused.value.errors())
+    assert reasons == {"some.0": "must be text", "some.0.low": "must be at most 9"}

@@ -223,11 +223,11 @@ async def test_users_get_mails_about_their_jobs(
     other = await principal(email="other@acme.example")
     mine = await principal(email="mine@acme.example")
     async with db.transaction() as conn:
-        await targets.set_job_mails(conn, Caller(mine, None), "all")
+        await targets.set_job_mails(bench.runtime, conn, Caller(mine, None), "all")
     first = await bench.submit("noop", {"items": 2, "failEvery": 2}, who=mine)
     second = await bench.submit("noop", {"items": 1}, who=other)
     async with db.transaction() as conn:
-        await targets.watch_job(conn, Caller(other, None), second, watched=True)
+        await targets.watch_job(bench.runtime, conn, Caller(other, None), second, watched=True)
     await bench.submit("noop", {"items": 1}, who=other)
     await bench.work()
     await notify(bench.runtime, bench.work)

@@ -17,7 +17,7 @@ const ADVICE: Record<string, string> = {
   FILE_PASSWORD_PROTECTED: "Remove the password and upload the file again.",
   FILE_CORRUPT: "Open the file in the program that made it, save it again and upload the copy.",
   URL_NOT_ALLOWED:
-    "Download the file and upload it, or ask an admin to add its host to PENSTOCK_FETCH_ALLOW.",
+    "Use a public address. To allow a server of your own, an admin adds its host to PENSTOCK_FETCH_ALLOW (files), PENSTOCK_PROVIDER_ALLOW (shops, sources), PENSTOCK_CRAWL_ALLOW (pages), PENSTOCK_WEBHOOK_ALLOW (webhooks, notifications) or PENSTOCK_WATCH_ALLOW (watchers).",
   URL_UNREACHABLE:
     "The other server does not answer or is slow. Try again, or download the file and upload it.",
   URL_REFUSED:

@@ -3860,9 +3860,9 @@ export interface components {
             errors: number;
             /**
              * Changed
-             * @description Rows that change this field of a known product.
+             * @description Rows that change this field of a known product. Null once a job has written its products: the changes are then in the history of each product.
              */
-            changed: number;
+            changed: number | null;
         };
         /** ColumnFigures */
         ColumnFigures: {
@@ -6352,7 +6352,7 @@ export interface components {
             done: number;
             /**
              * Failed
-             * @description Jobs that failed for good.
+             * @description Jobs that failed for good, or all of whose rows did.
              */
             failed: number;
             /** Rows */
@@ -14212,7 +14212,7 @@ export interface operations {
                     scope?: ("job" | "items") | null;
                     /**
                      * Itemids
-                     * @description Row numbers.
+                     * @description Row numbers; left out: whatever their number.
                      */
                     itemIds?: number[];
                     /**
@@ -15747,7 +15747,7 @@ export interface operations {
                         value?: string | null;
                         /**
                          * Itemids
-                         * @description Row numbers.
+                         * @description Row numbers; left out: whatever their number.
                          */
                         itemIds?: number[];
                         /**

@@ -72,10 +72,8 @@ async def check_order(runtime: Runtime, order: TargetOrder) -> TargetOrder:
     address = check_address(order.kind, order.address)
     if order.kind in ("slack", "webhook"):
         await runtime.fetchers[FetchPurpose.WEBHOOK].check(address)
-    if order.kind == "email" and runtime.settings.smtp_url is None:
-        raise BadInput(
-            "INVALID_PARAMETERS", "kind: e-mail needs an SMTP server: set PENSTOCK_SMTP_URL."
-        )
+    if order.kind == "email":
+        _require_smtp(runtime, "kind")
     installation = order.installation
     # An org's target gets events of jobs; how bad an alert is concerns the installation.
     usual = default_severities(order.kind) if installation else ()
@@ -86,6 +84,14 @@ async def check_order(runtime: Runtime, order: TargetOrder) -> TargetOrder:
         installation, check_severities(severities),
         check_events(events if order.events is None else order.events, installation=installation),
     )  # fmt: skip
+
+
+def _require_smtp(runtime: Runtime, field: str) -> None:
+    """Without a server each message would fail and become a dead letter."""
+    if runtime.settings.smtp_url is None:
+        raise BadInput(
+            "INVALID_PARAMETERS", f"{field}: e-mail needs an SMTP server: set PENSTOCK_SMTP_URL."
+        )
 
 
 async def create(
@@ -173,10 +179,13 @@ async def silence_alert(
     return found
 
 
-async def watch_job(conn: Connection, caller: Caller, job_id: UUID, *, watched: bool) -> None:
+async def watch_job(
+    runtime: Runtime, conn: Connection, caller: Caller, job_id: UUID, *, watched: bool
+) -> None:
     """Whether the caller gets an e-mail when the job ends."""
     who = caller.who
     if watched:
+        _require_smtp(runtime, "watched")
         await notifications.watch_job(conn, job_id, who.user_id, who.org_id)
     else:
         await notifications.unwatch_job(conn, job_id, who.user_id)
@@ -186,8 +195,10 @@ async def watch_job(conn: Connection, caller: Caller, job_id: UUID, *, watched: 
     )  # fmt: skip
 
 
-async def set_job_mails(conn: Connection, caller: Caller, jobs: str) -> None:
+async def set_job_mails(runtime: Runtime, conn: Connection, caller: Caller, jobs: str) -> None:
     who = caller.who
+    if jobs != "none":
+        _require_smtp(runtime, "jobs")
     before = await notifications.job_mails(conn, who.user_id)
     await notifications.set_job_mails(conn, who.user_id, who.org_id, jobs)
     await audit(

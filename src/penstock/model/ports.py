@@ -13,7 +13,7 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -156,8 +156,8 @@ class Tally:
     problems: Mapping[str, Sequence[Mapping[str, Any]]]
     # Rows with proposed links to products of other sources.
     linked: int = 0
-    # Rows by the fields in which they differ from their product; only where it was asked for.
-    changes: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+    # Rows by the fields in which they differ from their product; None: not counted.
+    changes: Mapping[tuple[str, ...], int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

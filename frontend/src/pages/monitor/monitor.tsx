@@ -118,7 +118,7 @@ function Figures({ now }: { now: Monitor }) {
         value={lastHour.rowSuccessRate === null ? "–" : percent(100 * lastHour.rowSuccessRate)}
       >
         of {plural(lastHour.rows, "row")}; {plural(lastHour.done, "job")} done, {count(lastHour.failed)}{" "}
-        failed
+        failed or without a good row
       </Figure>
       <Figure name="A job takes" value={time(lastHour.durationMs.p50)}>
         p95 {time(lastHour.durationMs.p95)}, p99 {time(lastHour.durationMs.p99)}

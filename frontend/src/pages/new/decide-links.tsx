@@ -109,14 +109,14 @@ export function RowLinks({ of, links }: { of: RowLink[]; links: Links }) {
         );
         return (
           <li key={one.key} className="flex flex-wrap items-center gap-x-2 gap-y-1">
-            {button("accept", "Accept", "Accepted")}
-            {button("refuse", "Refuse", "Refused")}
             <Link2 className="size-3.5 text-ink-3" aria-hidden />
             <span>
-              {name}
+              Same article as {name}
               {one.title && ` ${one.title}`}
-              <span className="text-ink-2"> ({one.by === "gtin" ? "same GTIN" : "same brand and MPN"})</span>
+              <span className="text-ink-2"> ({one.by === "gtin" ? "same GTIN" : "same brand and MPN"})</span>?
             </span>
+            {button("accept", "Accept", "Accepted")}
+            {button("refuse", "Refuse", "Refused")}
           </li>
         );
       })}

@@ -25,6 +25,7 @@ import { Changes } from "../job/changes";
 import { ColumnFigures } from "./column-figures";
 import { AllLinks, linksOf, RowLinks, useWizardLinks } from "./decide-links";
 import type { Draft } from "./draft";
+import { EarlierSource } from "./known-source";
 
 type Row = Preview["rows"][number];
 type Show = "all" | "errors" | "warnings" | "duplicates" | "changes" | "held" | "linked";
@@ -93,6 +94,7 @@ export function DryRun({
         {preview.rowsEstimated > preview.rowsSampled ? "about " : ""}
         {count(preview.rowsEstimated)} rows, checked on the server. Nothing is written.
       </p>
+      <EarlierSource preview={preview} change={change} />
       {!isWholeChecked && (
         <dl className="grid grid-cols-[repeat(auto-fill,minmax(7rem,1fr))] gap-2">
           {figures.map(([label, value]) => (
@@ -276,8 +278,8 @@ function PreviewRow({ row, columns, hasLines, told, links }: RowProps) {
                 Held back until you accept it: {String(row.held.message)}.
               </p>
             )}
-            {row.links.length > 0 && <RowLinks of={linksOf(row)} links={links} />}
             {row.changes.length > 0 && <Changes changes={row.changes as never} />}
+            {row.links.length > 0 && <RowLinks of={linksOf(row)} links={links} />}
           </td>
         </tr>
       )}

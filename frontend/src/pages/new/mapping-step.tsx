@@ -11,6 +11,7 @@ import { cn } from "../../lib/cn";
 import { fieldLabel } from "../../lib/labels";
 import { type MappedColumn, targetOf } from "../../lib/mapping";
 import type { Draft } from "./draft";
+import { SourceOptions } from "./known-source";
 
 interface Props {
   columns: MappedColumn[];
@@ -95,14 +96,18 @@ export function MappingStep({ columns, preview, draft, change }: Props) {
         </Field>
         <Field label="Source" hint="The supplier of the products. Rows change only products of this source.">
           {(ids) => (
-            <Input
-              {...ids}
-              key={draft.source ?? preview.source}
-              placeholder="file"
-              maxLength={100}
-              defaultValue={draft.source ?? (preview.source === "file" ? "" : preview.source)}
-              onBlur={(event) => change({ source: event.target.value.trim() })}
-            />
+            <>
+              <Input
+                {...ids}
+                key={draft.source ?? preview.source}
+                list={`${ids.id}-known`}
+                placeholder="file"
+                maxLength={100}
+                defaultValue={draft.source ?? (preview.source === "file" ? "" : preview.source)}
+                onBlur={(event) => change({ source: event.target.value.trim() })}
+              />
+              <SourceOptions id={`${ids.id}-known`} />
+            </>
           )}
         </Field>
       </div>

@@ -13,6 +13,7 @@ import { Badge } from "../../components/status";
 import { Table } from "../../components/table";
 import { Time } from "../../components/time";
 import { client, ok, type Schemas } from "../../lib/api";
+import { useAttempt } from "../../lib/attempt";
 import { useCanWrite, useSession } from "../../lib/session";
 
 type Target = Schemas["TargetShape"];
@@ -191,12 +192,18 @@ function JobMails() {
     queryKey: ["notifications", "me"],
     queryFn: ({ signal }) => ok(client.GET("/api/notifications/me", { signal })),
   });
-  const change = async (jobs: string) => {
-    await ok(client.PUT("/api/notifications/me", { body: { jobs: jobs as Schemas["JobMails"]["jobs"] } }));
-    void queries.invalidateQueries({ queryKey: ["notifications", "me"] });
-  };
+  const { error, attempt } = useAttempt();
+  const change = (jobs: string) =>
+    attempt(async () => {
+      await ok(client.PUT("/api/notifications/me", { body: { jobs: jobs as Schemas["JobMails"]["jobs"] } }));
+      void queries.invalidateQueries({ queryKey: ["notifications", "me"] });
+    });
   return (
-    <Field label="E-mail me when" hint="Goes to the address of your account.">
+    <Field
+      label="E-mail me when"
+      hint="Goes to the address of your account."
+      error={error ? (error as Error).message : undefined}
+    >
       {(ids) => (
         <Select
           {...ids}

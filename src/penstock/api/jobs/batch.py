@@ -63,9 +63,10 @@ def _jobs_of(given: dict[str, object]) -> list[Any]:
     if given.keys() != {"jobs"} or not isinstance(wanted, list):
         raise BadInput("INVALID_PARAMETERS", 'Send {"jobs": [...]} and nothing else.')
     if not 1 <= len(wanted) <= MAX_JOBS:
+        advice = "Split it into several batches." if wanted else "Add a job."
         raise BadInput(
             "INVALID_PARAMETERS",
-            f"A batch has 1 to {MAX_JOBS} jobs, and this one has {len(wanted):,}. Send several.",
+            f"A batch has 1 to {MAX_JOBS} jobs, and this one has {len(wanted):,}. {advice}",
             limit=MAX_JOBS,
         )
     return wanted

@@ -140,5 +140,7 @@ async def _cell_of(conn: Connection, job: JobDetails, column: str, view: View) -
         return Cell(False, column)
     header: list[str] = from_json(job.header) or []
     sample = await reprocess.input_of(conn, job.id, 1)
-    is_named = isinstance(sample, dict) or column not in header
+    is_named = not isinstance(sample, list)
+    if not is_named and column not in header:
+        raise BadInput("UNKNOWN_FIELD", f"The file has no column {column!r}.", field=column)
     return Cell(True, column if is_named else str(header.index(column)))

@@ -35,7 +35,10 @@ class ReprocessOrder(Shape):
         " these. Without it, `items` where `itemIds` are given.",
     )
     item_ids: list[_RowNo] = Field(
-        default_factory=list, max_length=MOST_ROWS_NAMED, description="Row numbers."
+        default_factory=list,
+        min_length=1,
+        max_length=MOST_ROWS_NAMED,
+        description="Row numbers; left out: whatever their number.",
     )
     statuses: list[_EndedStatus] = Field(
         default_factory=list,

@@ -32,7 +32,10 @@ class RowSelection(Shape):
     column: _Column | None = Field(None, description="Rows with `value` in this column.")
     value: _Cell | None = None
     item_ids: list[_RowNo] = Field(
-        default_factory=list, max_length=MAX_ROWS_NAMED, description="Row numbers."
+        default_factory=list,
+        min_length=1,
+        max_length=MAX_ROWS_NAMED,
+        description="Row numbers; left out: whatever their number.",
     )
     q: str | None = Field(
         None,

@@ -202,7 +202,10 @@ class ColumnFigure(Shape):
     empty: int | None
     warnings: int = Field(description="Values that were left empty or corrected, with a warning.")
     errors: int = Field(description="Values that make their row invalid.")
-    changed: int = Field(description="Rows that change this field of a known product.")
+    changed: int | None = Field(
+        description="Rows that change this field of a known product. Null once a job has written"
+        " its products: the changes are then in the history of each product."
+    )
 
 
 class ColumnFigures(Shape):

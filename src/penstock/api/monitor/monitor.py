@@ -44,7 +44,7 @@ _MOST_SHOWN = 10
 class MinuteShape(Shape):
     at: datetime
     done: int = Field(description="Jobs that ended well.")
-    failed: int = Field(description="Jobs that failed for good.")
+    failed: int = Field(description="Jobs that failed for good, or all of whose rows did.")
     rows: int
 
 

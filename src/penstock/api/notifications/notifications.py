@@ -107,7 +107,7 @@ async def set_job_mails(request: Request, api: ApiParts, who: Writer) -> Respons
     """An e-mail to your address when one of your jobs ends, or fails."""
     order = await order_of(request, JobMails)
     async with api.db.scoped(who.scope) as conn:
-        await targets.set_job_mails(conn, caller_of(request, who), order.jobs)
+        await targets.set_job_mails(api.runtime, conn, caller_of(request, who), order.jobs)
     return answer({"jobs": order.jobs})
 
 
@@ -182,5 +182,6 @@ async def watch_job(request: Request, api: ApiParts, who: Writer, job_id: JobId)
     async with api.db.scoped(who.scope) as conn:
         if await jobs.get_job(conn, job_id) is None:
             raise no_such_job()
-        await targets.watch_job(conn, caller_of(request, who), job_id, watched=order.watched)
+        caller = caller_of(request, who)
+        await targets.watch_job(api.runtime, conn, caller, job_id, watched=order.watched)
     return answer({"watched": order.watched})

@@ -38,6 +38,10 @@ def import_shop(
     json: printing.Json = False,
 ) -> None:
     """Import all products, some by id, or those that changed; prints the id of the job."""
+    from penstock.cli.errors import USAGE, CliError
+
+    if product and since is not None:
+        raise CliError(USAGE, "Give --product or --since, not both.")
     config: dict[str, Any] = {"intent": intent, "images": images}
     if missing is not None:
         config["missing"] = missing

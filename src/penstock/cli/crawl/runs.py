@@ -74,6 +74,10 @@ def _companies(
         except (ValueError, KeyError, TypeError) as error:
             raise typer.BadParameter(f'{file}: no JSON object with "companies": {error}') from error
         return found
+    if sum(map(bool, (urls, sitemap, begin))) != 1:
+        from penstock.cli.errors import USAGE, CliError
+
+        raise CliError(USAGE, "Give pages, --sitemap, --start or --file, one of them.")
     one: dict[str, Any] = {"company": company}
     if urls:
         one["urls"] = urls
@@ -145,7 +149,7 @@ def extract(run: RunRef) -> None:
         "statuses": ["DONE", "SKIPPED", "ERROR"],
     }  # fmt: skip
     made = asyncio.run(_call("POST", f"/api/jobs/{run}/reprocess", order))
-    print(f"{made['reprocessed']:,} pages are extracted again.")
+    print(f"{printing.count(made['reprocessed'], 'page is', 'pages are')} extracted again.")
 
 
 @app.command("pages")

@@ -50,7 +50,7 @@ SourceName = Annotated[
 ]  # fmt: skip
 Errors = Annotated[
     Path | None,
-    typer.Option(metavar="OUT", help="Where a list of all problems goes: csv, xlsx, json."),
+    typer.Option(metavar="OUT", help="Where the problems of failed rows go: csv, xlsx, json."),
 ]
 
 

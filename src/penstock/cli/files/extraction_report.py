@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from penstock.cli import printing
 from penstock.cli.files.results import Written
 from penstock.store.database import from_json
 from penstock.store.jobs.job_rows import JobDetails
@@ -60,7 +61,8 @@ class Extracted:
         rate = (counts["total"] or 0) / max(self.seconds, 0.001)
         mapped = ", ".join(f"{column} → {name}" for column, name in (self.mapping or {}).items())
         return [
-            f"{counts['total']:,} rows, {counts['valid']:,} valid, {counts['invalid']:,} invalid, "
+            f"{printing.count(counts['total'] or 0, 'row', 'rows')}, {counts['valid']:,} valid,"
+            f" {counts['invalid']:,} invalid, "
             f"{self.seconds:.1f} s, {rate:,.0f} rows/s",
             *([f"Fields: {mapped}"] if mapped else []),
             *self.written.problems,
@@ -72,14 +74,17 @@ class Extracted:
         told = []
         held = self.counts["held"]
         if held and self.checked:
-            told.append(f"{held:,} rows would be held back: their price or GTIN changes too much")
+            rows = printing.count(held, "row", "rows")
+            told.append(f"{rows} would be held back: a price or GTIN changes too much")
         elif held:
+            rows = printing.count(held, "row was held back", "rows were held back")
             told.append(
-                f"{held:,} rows were held back; see them with `penstock items list {self.job_id} "
-                f"--status SKIPPED` and write them with `penstock jobs accept {self.job_id}`"
+                f"{rows}: `penstock jobs held {self.job_id}` shows why, and"
+                f" `penstock jobs accept {self.job_id}` writes them"
             )
         if linked := self.counts["linked"]:
-            told.append(f"{linked:,} rows may be products that another source has, too")
+            rows = printing.count(linked, "row may be a product", "rows may be products")
+            told.append(f"{rows} that another source has, too")
         return told
 
     def problem(self) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from penstock.cli import printing
 from penstock.cli.connection import Penstock, connected
 from penstock.cli.errors import FAILURE, USAGE, CliError
 from penstock.cli.files.results import output_file, output_place
@@ -72,7 +73,8 @@ class LookedUp:
             )
         if self.waiting:
             lines.append(
-                f"{self.waiting:,} rows are tried again later: penstock jobs watch {self.job_id}"
+                printing.count(self.waiting, "row is", "rows are")
+                + f" tried again later: penstock jobs watch {self.job_id}"
             )
         return lines
 

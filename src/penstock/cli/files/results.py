@@ -123,8 +123,9 @@ async def write_problems(runtime: Runtime, job_id: UUID, output: Path) -> None:
 
 
 def pages_for(output: Path, kind: str | None = None) -> type[RowWriter]:
-    """The requested format, else that of the file name."""
-    found = FORMATS.get(kind or output.suffix.removeprefix(".").casefold())
+    """The requested format, else that of the file name; CSV on stdout."""
+    ending = "csv" if str(output) == "-" else output.suffix.removeprefix(".").casefold()
+    found = FORMATS.get(kind or ending)
     if found is None:
         raise CliError(USAGE, f"{output}: the name must end in .{', .'.join(FORMATS)}.")
     return found

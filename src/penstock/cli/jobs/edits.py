@@ -92,7 +92,7 @@ def _show(seen: dict[str, Any], json: bool) -> None:
         printing.as_json(seen)
         return
     at_least = "at least " if seen["capped"] else ""
-    print(f"{at_least}{seen['rows']:,} rows would change")
+    print(f"{at_least}{printing.count(seen['rows'], 'row', 'rows')} would change")
     for one in seen["changes"]:
         for name, text in one["after"].items():
             print(f"row {one['row']:,}  {name}: {one['before'].get(name)!r} → {text!r}")
@@ -108,7 +108,8 @@ def _tell(job_id: UUID, made: dict[str, Any], verb: str, wait: bool, json: bool)
     if json:
         printing.as_json(made)
     else:
-        print(f"{verb} {made['rows']:,} rows; the job is {made['job']['state']}")
+        rows = printing.count(made["rows"], "row", "rows")
+        print(f"{verb} {rows}; the job is {made['job']['state']}")
     if wait:
         raise typer.Exit(ending_code(made["job"]["state"], made["job"]["counters"]["error"]))
 

@@ -41,8 +41,8 @@ def export(
         Format | None,
         typer.Option(
             "--format",
-            help="Else as the name of the file ends. Names of shop systems: the products that the"
-            " job wrote, as the CSV they import.",
+            help="Else as the name of the file ends, CSV on stdout. Names of shop systems: the"
+            " products that the job wrote, as the CSV they import.",
         ),
     ] = None,
     which: Annotated[

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
@@ -140,6 +141,9 @@ def show_end(job: dict[str, Any], json: bool) -> None:
         print(f"{job['state']}: {_pairs({k: v for k, v in job['counters'].items() if v})}")
     if job["state"] == State.FAILED and job["lastError"]:
         printing.note(f"penstock: {_error_line(job['lastError'])}")
+    if held := (job["summary"] or {}).get("held") if job["state"] == State.DONE else 0:
+        rows = printing.count(held, "row is held back", "rows are held back")
+        printing.note(f"{rows}: `penstock jobs held {job['id']}` shows why.")
     raise typer.Exit(ending_code(job["state"], job["counters"]["error"]))
 
 
@@ -204,7 +208,7 @@ def reprocess(
 
     selection = {
         "scope": "items" if row else "job",
-        "itemIds": sorted(set(row or ())),
+        **_rows(row),
         "statuses": [one.value for one in status or ()],
         "codes": code or [],
         "resetAttempts": reset_attempts,
@@ -218,6 +222,11 @@ def reprocess(
     print(f"reopened {made['reprocessed']:,}{left_out}; the job is {made['job']['state']}")
     if left_out and not reset_attempts:
         typer.echo("Rows without attempts left run again with --reset-attempts.", err=True)
+
+
+def _rows(row: Sequence[int] | None) -> dict[str, list[int]]:
+    """The rows of the order; without any, it is about all that match."""
+    return {"itemIds": sorted(set(row))} if row else {}
 
 
 @app.command("accept")
@@ -238,7 +247,7 @@ def accept(
     """
     from penstock.cli.jobs.control import reprocessed
 
-    selection = {"accept": True, "itemIds": sorted(set(row or ())), "codes": code or []}
+    selection = {"accept": True, **_rows(row), "codes": code or []}
     made = asyncio.run(reprocessed(job_id, selection))
     if json:
         printing.as_json(made)
@@ -291,7 +300,7 @@ def retry_failed(
         return
     for job_id in made["jobs"]:
         print(job_id)
-    printing.note(f"{made['retriedCount']:,} jobs run again.")
+    printing.note(f"{printing.count(made['retriedCount'], 'job runs', 'jobs run')} again.")
     if made["more"]:
         printing.note("There are more: call this again.")
 

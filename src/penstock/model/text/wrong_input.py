@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 _MUST_BE: Final = {
@@ -42,6 +44,8 @@ _MUST_BE: Final = {
     "string_too_short": "at least {min_length} characters long",
     "string_too_long": "at most {max_length} characters long",
     "string_pattern_mismatch": "text that matches {pattern}",
+    "too_long": "a list with at most {max_length} entries",
+    "too_short": "a list with at least {min_length} entries",
 }
 # Patterns of fields that people write, in words.
 _LIKE: Final = {
@@ -64,30 +68,36 @@ _LIKE: Final = {
 }
 # Names that pydantic gives to the branches of a union; no caller wrote them.
 _BRANCHES: Final = frozenset({"str", "int", "float", "bool", "datetime", "uuid", "none"})
+# The same for a branch that is a model: `urls.0.PageOrder`.
+_MODEL_NAME: Final = re.compile(r"(?:[A-Z][a-z]+){2,}")
+# How Python prints a member of an enumeration.
+_MEMBER: Final = re.compile(r"<\w+\.\w+: ('[^']*'|\d+)>")
 
 
 def field_of(problem: Mapping[str, Any]) -> str:
     """The path of the field, as the caller wrote it."""
-    first, *others = [str(part) for part in problem["loc"]] or [""]
-    return ".".join((first, *(part for part in others if not _is_branch(part))))
+    parts = problem["loc"] or ("",)
+    kept = [part for before, part in pairwise(parts) if not _is_branch(before, str(part))]
+    return ".".join(str(part) for part in (parts[0], *kept))
 
 
-def _is_branch(part: str) -> bool:
-    return part in _BRANCHES or "[" in part or "(" in part
+def _is_branch(before: Any, part: str) -> bool:
+    is_model = isinstance(before, int) and _MODEL_NAME.fullmatch(part)
+    return bool(is_model) or part in _BRANCHES or "[" in part or "(" in part
 
 
 def reason_of(problem: Mapping[str, Any]) -> str:
     kind, context = problem["type"], problem.get("ctx") or {}
     if kind == "missing":
         return "this field is required"
-    if kind == "string_too_short" and context.get("min_length") == 1:
+    if kind in ("string_too_short", "too_short") and context.get("min_length") == 1:
         return "must not be empty"
     if kind == "extra_forbidden":
         return "there is no such field"
     if kind == "string_pattern_mismatch" and context.get("pattern") in _LIKE:
         return f"must be {_LIKE[context['pattern']]}"
     if kind in _MUST_BE:
-        return f"must be {_MUST_BE[kind].format(**context)}"
+        return "must be " + _MEMBER.sub(r"\1", _MUST_BE[kind].format(**context))
     return str(problem["msg"]).removeprefix("Value error, ")
 
 

@@ -18,9 +18,6 @@ def _figures(known: Mapping[str, Any], tally: Tally) -> dict[str, Any]:
     problems = tally.problems.get(known["column"], ())
     warnings = sum(one["count"] for one in problems if one["severity"] == "warning")
     field = known["target"] or f"{CUSTOM}.{known['column']}"
-    changed = sum(
-        rows for fields, rows in tally.changes.items() if any(_fills(field, one) for one in fields)
-    )
     return {
         "column": known["column"],
         "target": known["target"],
@@ -29,8 +26,17 @@ def _figures(known: Mapping[str, Any], tally: Tally) -> dict[str, Any]:
         "empty": known.get("empty"),
         "warnings": warnings,
         "errors": sum(one["count"] for one in problems) - warnings,
-        "changed": changed,
+        "changed": _changed(field, tally.changes),
     }
+
+
+def _changed(target: str, changes: Mapping[tuple[str, ...], int] | None) -> int | None:
+    """Rows that change what the target fills; None: changes were not counted."""
+    if changes is None:
+        return None
+    return sum(
+        rows for fields, rows in changes.items() if any(_fills(target, one) for one in fields)
+    )
 
 
 def _fills(target: str, field: str) -> bool:

@@ -55,4 +55,5 @@ class TallyOfWindows:
             by_column.setdefault(column, []).append(one)
         for found in by_column.values():
             found.sort(key=lambda one: (-one["count"], one["example"]["rowNo"]))
-        return Tally(dict(self._states), by_column, self._linked, dict(self._changes))
+        changes = dict(self._changes) if self._with_changes else None
+        return Tally(dict(self._states), by_column, self._linked, changes)
