@@ -137,3 +137,9 @@ def _groups(group: typer.Typer) -> Iterator[typer.Typer]:
     for one in group.registered_groups:
         assert one.typer_instance is not None
         yield from _groups(one.typer_instance)
+
+
+def test_a_file_in_another_encoding_is_named_as_such(lone_cli: Cli) -> None:
+    (lone_cli.cwd / "rates.csv").write_bytes("Währung;Kurs".encode("cp1252"))
+    told = lone_cli("profiles", "import", "rates.csv", code=2).stderr
+    assert told == "penstock: The file is not text in UTF-8: save it as UTF-8, and try again.\n"

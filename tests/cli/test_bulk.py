@@ -65,6 +65,7 @@ def test_what_makes_no_sense_is_told(cli: Cli) -> None:
     ):
         assert cli("bulk", "run", *words, code=2).stderr.startswith("penstock: ")
     assert "no org named 'x'" in cli("bulk", "run", "pause", "--org", "x", code=4).stderr
+    assert "'clone'." in cli("bulk", "run", "edit", "--all", code=2).stderr
     assert "is no operation's id" in cli("bulk", "show", "abc", code=2).stderr
     assert "no such operation" in cli("bulk", "abort", str(new_id()), code=4).stderr
 

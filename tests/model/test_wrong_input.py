@@ -39,6 +39,7 @@ class Given(BaseModel):
     size: str = Field("1x2", pattern=r"^[0-9]+x[0-9]+$")
     inner: Inner = Inner()
     some: list[str | InnerPart] = Field(["x"], min_length=1, max_length=3)
+    share: float = Field(0.1, ge=0.0, le=0.5)
     two: list[str] = Field(["x", "y"], min_length=2)
     colour: Literal[Colour.RED, Colour.DARK_RED] = Colour.RED
     by_name: dict[str, InnerPart] = {}
@@ -61,6 +62,8 @@ class Given(BaseModel):
         ({"currency": "Euro"}, "currency", "must be a currency such as EUR"),
         ({"size": "big"}, "size", "must be text that matches ^[0-9]+x[0-9]+$"),
         ({"nmae": "x"}, "nmae", "there is no such field"),
+        ({"share": -1}, "share", "must be at least 0"),
+        ({"share": 2}, "share", "must be at most 0.5"),
         ({"some": []}, "some", "must not be empty"),
         ({"some": ["", "b", "c", "d"]}, "some", "must be a list with at most 3 entries"),
         ({"two": ["a"]}, "two", "must be a list with at least 2 entries"),

@@ -63,14 +63,16 @@ def _explain(error: BaseException) -> tuple[int, str]:
             return FAILURE, f"The database's schema is old ({error}): run `penstock migrate`."
         case InsufficientPrivilegeError():
             return NO_ACCESS, f"The database user lacks a right: {error}."
-        case OSError():
+        case OSError() | UnicodeDecodeError():
             return _of_the_system(error)
         case _ if isinstance(error, CONNECTION_ERRORS):
             return NO_ACCESS, f"The database cannot be reached: {error}"
     return _unforeseen(error)
 
 
-def _of_the_system(error: OSError) -> tuple[int, str]:
+def _of_the_system(error: OSError | UnicodeDecodeError) -> tuple[int, str]:
+    if isinstance(error, UnicodeDecodeError):
+        return USAGE, "The file is not text in UTF-8: save it as UTF-8, and try again."
     match error:
         case FileNotFoundError() | PermissionError() if error.filename is not None:
             return FAILURE, f"{error.filename}: {error.strerror}."

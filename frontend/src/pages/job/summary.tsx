@@ -9,6 +9,7 @@ import { codeLabel } from "../../lib/codes";
 import { bytes, cellText, count, share } from "../../lib/format";
 import { fieldLabel, label } from "../../lib/labels";
 import { duration } from "../../lib/time";
+import { rowsLeftOut } from "./left-out";
 import { Missing, missingOf } from "./missing";
 import { Timeline } from "./timeline";
 
@@ -41,6 +42,8 @@ export function Summary({ job }: { job: FullJob }) {
   const summary = job.summary as Record<string, unknown> | null;
   const missing = missingOf(job);
   const columns = (summary?.columns ?? []) as ColumnSummary[];
+  const figures: [string, unknown][] = FIGURES.map(([name, label]) => [label, summary?.[name]]);
+  if (summary) figures.push(["Left out", rowsLeftOut(job) || undefined]);
   return (
     <div className="grid gap-4 lg:grid-cols-[2fr_1fr]">
       <div className="min-w-0 space-y-4">
@@ -48,12 +51,14 @@ export function Summary({ job }: { job: FullJob }) {
           <Card className="p-4">
             <h2 className="mb-3 text-base font-semibold">Results</h2>
             <dl className="grid grid-cols-2 gap-3 sm:grid-cols-4">
-              {FIGURES.filter(([name]) => typeof summary[name] === "number").map(([name, label]) => (
-                <div key={name}>
-                  <dt className="text-xs text-ink-2">{label}</dt>
-                  <dd className="text-lg font-semibold">{count(summary[name] as number)}</dd>
-                </div>
-              ))}
+              {figures.map(([label, value]) =>
+                typeof value === "number" ? (
+                  <div key={label}>
+                    <dt className="text-xs text-ink-2">{label}</dt>
+                    <dd className="text-lg font-semibold">{count(value)}</dd>
+                  </div>
+                ) : null,
+              )}
             </dl>
             <CountersBar counters={job.counters} className="mt-4 h-2.5" />
           </Card>

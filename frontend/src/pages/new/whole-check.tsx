@@ -12,6 +12,7 @@ import { jobQuery } from "../../lib/queries";
 import { randomId } from "../../lib/random";
 import { isLive } from "../../lib/states";
 import { HeldNote } from "../job/held";
+import { rowsLeftOut } from "../job/left-out";
 import { LinksNote } from "../job/links-note";
 import { missingOf } from "../job/missing";
 import { warningsOf } from "../job/warnings";
@@ -118,7 +119,7 @@ function Figures({ job }: { job: FullJob }) {
     ["Unchanged", summary.unchanged],
     ["Duplicates", summary.duplicates],
     ["Held back", summary.held],
-    ["Left out", Math.max(0, job.counters.total - (summary.valid ?? 0) - (summary.invalid ?? 0))],
+    ["Left out", rowsLeftOut(job)],
     ["Missing from the file", missingOf(job)?.count],
   ];
   return (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime
+from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -33,7 +34,18 @@ OperationId = Annotated[
 ]
 
 
-Action = Annotated[BulkAction, typer.Argument(help="What to do with each job.")]
+class JobAction(StrEnum):
+    """Actions on jobs; rows of one job are edited by `jobs fix`."""
+
+    PAUSE = BulkAction.PAUSE
+    RESUME = BulkAction.RESUME
+    CANCEL = BulkAction.CANCEL
+    PRIORITY = BulkAction.PRIORITY
+    REPROCESS = BulkAction.REPROCESS
+    CLONE = BulkAction.CLONE
+
+
+Action = Annotated[JobAction, typer.Argument(help="What to do with each job.")]
 States = Annotated[list[State] | None, typer.Option("--state", help="In this state; or several.")]
 Pipeline = Annotated[str | None, typer.Option(help="Of this pipeline.")]
 Lane = Annotated[str | None, typer.Option(help="In this lane.")]
@@ -90,8 +102,9 @@ def run(
         "jobIds": job,
     }  # fmt: skip
     wanted = control.filter_of(chosen, everything)
+    what = BulkAction(action)
     params = control.params_of(
-        action, priority, status or [], code or [],
+        what, priority, status or [], code or [],
         from_start=from_start, reset_attempts=reset_attempts,
     )  # fmt: skip
     if dry_run or not yes:
@@ -101,7 +114,7 @@ def run(
             return
         if counted["count"]:
             typer.confirm(f"{action} {_jobs(counted)}?", abort=True, err=True)
-    made = asyncio.run(control.run(action, wanted, params, detach=detach))
+    made = asyncio.run(control.run(what, wanted, params, detach=detach))
     if json:
         printing.as_json(made)
     elif detach:

@@ -8,13 +8,17 @@ from typing import Any
 from penstock.cli import printing
 
 _MOST_PROBLEMS = 20
+# The database sorts names by their length. Others follow.
+_ORDER = (
+    "total", "products", "valid", "invalid", "new", "existing", "changed", "unchanged",
+    "duplicates", "held", "linked",
+)  # fmt: skip
 
 
 def counts_of(summary: Mapping[str, Any]) -> dict[str, Any]:
     """The counts that fit on one line."""
-    return {
-        name: value for name, value in summary.items() if not isinstance(value, dict | list)
-    }  # fmt: skip
+    names = [*(name for name in _ORDER if name in summary), *summary]
+    return {name: summary[name] for name in names if not isinstance(summary[name], dict | list)}
 
 
 def show_summary(summary: Mapping[str, Any]) -> None:

@@ -53,6 +53,7 @@ _LIKE: Final = {
     r"^([A-Z]{3})?$": "a currency such as EUR",
     r"^[^@\s]+@[^@\s]+$": "an e-mail address",
     r"^https?://": "an address that begins with http:// or https://",
+    r"^(https?://[^\x00-\x20\x7f]*)?$": "an address that begins with http:// or https://",
     r"^[0-9]{0,14}$": "up to 14 digits",
     r"^[^\x00]*$": "text without NUL characters",
     r"^[^\x00-\x1f\x7f]*$": "one line of text",
@@ -97,8 +98,14 @@ def reason_of(problem: Mapping[str, Any]) -> str:
     if kind == "string_pattern_mismatch" and context.get("pattern") in _LIKE:
         return f"must be {_LIKE[context['pattern']]}"
     if kind in _MUST_BE:
-        return "must be " + _MEMBER.sub(r"\1", _MUST_BE[kind].format(**context))
+        limits = {name: _plain(limit) for name, limit in context.items()}
+        return "must be " + _MEMBER.sub(r"\1", _MUST_BE[kind].format(**limits))
     return str(problem["msg"]).removeprefix("Value error, ")
+
+
+def _plain(limit: Any) -> Any:
+    """A limit of a field with fractions is often a whole number."""
+    return int(limit) if isinstance(limit, float) and limit.is_integer() else limit
 
 
 def reasons_by_field(problems: Iterable[Mapping[str, Any]]) -> dict[str, str]:
