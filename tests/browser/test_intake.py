@@ -19,7 +19,7 @@ async def test_a_file_on_the_web_becomes_a_job(visit: Visit) -> None:
     await address.fill("http://10.1.2.3/list.csv")
     await page.get_by_role("button", name="Download").click()
     await expect(page.get_by_role("alert")).to_contain_text("URL_NOT_ALLOWED")
-    await expect(page.get_by_role("alert")).to_contain_text("Download the file and upload it")
+    await expect(page.get_by_role("alert")).to_contain_text("Use a public address")
     async with serving(answering(body=LIST)) as shop:
         await address.fill(f"http://127.0.0.1:{shop.port}/autumn%20list.csv?token=secret")
         await page.get_by_role("button", name="Download").click()

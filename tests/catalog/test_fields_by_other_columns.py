@@ -144,8 +144,11 @@ def test_models_are_the_titles_of_a_file_without_others() -> None:
 
 
 def test_names_are_the_titles_of_a_file_that_calls_them_otherwise() -> None:
-    found = targets(Apfel="Roter Boskoop|Gelbe Linzer|Blauer Alba", Preis="2,90|3,10|4,00")
-    assert found == {"Apfel": "title", "Preis": "price.amount"}
+    lists = {"Apfel": "Roter Boskoop|Gelbe Linzer|Blauer Alba", "Preis": "2,90|3,10|4,00"}
+    found = targets(SKU="A1|A2|A3", **lists)
+    assert found == {"SKU": "identifiers.sku", "Apfel": "title", "Preis": "price.amount"}
+    # Without an identifier a person is asked.
+    assert targets(**lists) == {"Preis": "price.amount"}
 
 
 def test_codes_are_no_titles_where_the_description_contains_names() -> None:

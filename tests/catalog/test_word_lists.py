@@ -61,7 +61,6 @@ def test_lists_are_read_once_and_cannot_be_changed() -> None:
     "name",
     [
         "synonyms",
-        "synonyms_extra_languages",
         "synonyms_europe",
         "synonyms_world",
         "synonyms_systems",

@@ -114,7 +114,7 @@ WORDS = {
     "lately": "last_hour",
     "wellness": "health",
     "said_of_prices": "price_context",
-    "synonym_abroad": "synonyms_extra_languages",
+    "synonym_abroad": "synonyms_europe",
     "lean": "needs_brief_only",
     "learns": "needs_full_input",
     "breath": "YIELD_EVERY",

@@ -24,6 +24,7 @@ _PATH = re.compile(r"[:./]")
 SUBSTITUTE = 0.6
 GUESSED = 0.5
 MAX_TITLE_LENGTH = 120
+_IDENTIFIERS = frozenset({"sourceId", "identifiers.sku", "identifiers.gtin", "identifiers.mpn"})
 _GROSS, _NET = (words(load("header_words")[heading]) for heading in ("gross", "net"))
 
 
@@ -101,8 +102,9 @@ def _with_names(
     thoughts: list[ColumnOptions],
     samples: Sequence[Sequence[str]],
 ) -> None:
-    """Without a title and a description, a column of models or of other names is the title."""
-    if chosen.count(None) == len(chosen):
+    """Without a title and a description, a column of models or of other names is the title of
+    products that have an identifier. Without one the file is stopped with a question."""
+    if _IDENTIFIERS.isdisjoint(chosen):
         return
     weak = [
         index

@@ -135,7 +135,6 @@ def known_names() -> dict[str, dict[str, float]]:
                 index.setdefault(last, {}).setdefault(target, 0.9)
     lists = (
         load("synonyms"),
-        load("synonyms_extra_languages"),
         load("synonyms_europe"),
         load("synonyms_world"),
         load("synonyms_systems"),

@@ -27,6 +27,8 @@ Row = Sequence[str]
 Merge = tuple[int, int, int, int]
 _MAX_HEADER_ROWS = 6
 _LOOK_DOWN = 200
+# What recurs more often than a header on every page is a row.
+_HEADERS_SHARE = 0.15
 # Rows of settings above a header.
 _MAX_ABOVE = 30
 _IDENTIFIER = re.compile(r"[a-z][a-z0-9_.-]{0,80}")
@@ -55,7 +57,9 @@ def find_header(
     last = _merged_down(at, merges, stop)
     body = [row for row in rows[last + 1 : min(stop, last + 1 + _LOOK_DOWN)] if not is_blank(row)]
     # A header printed on every page says nothing about the cells below it.
-    body = [row for row in body if list(row) != list(rows[at])] or body
+    cells = [row for row in body if list(row) != list(rows[at])]
+    repeats = len(body) - len(cells)
+    body = cells if cells and repeats <= max(1, _HEADERS_SHARE * len(body)) else body
     vote = _vote(rows[at], body, width)
     if vote < 0 and last == at:
         return Header([], [], doubts=_doubt_of_none(vote))
