@@ -82,28 +82,6 @@ async def test_small_jobs_overtake_large_ones_but_do_not_stop_them(tried: Tried)
     assert sorted(one for one in served if one != large) == sorted(small)
 
 
-@pytest.mark.parametrize(("age", "order"), [("0 s", "aabb"), ("2 min", "abab")])
-async def test_small_jobs_end_in_order_and_take_turns_after_a_minute(
-    tried: Tried, age: str, order: str
-) -> None:
-    jobs = [await tried.send({"rows": 10}) for _ in range(2)]
-    served = ""
-    async with tried.by_hand() as worker, tried.runtime.db.acquire() as conn:
-        bounds = replace(worker._limits.bounds, most=5)
-        worker._limits = replace(worker._limits, bounds=bounds)
-        await conn.execute(f"UPDATE jobs SET queued_at = queued_at - interval '{age}'")
-        for _ in range(4):
-            claimed = await claim(worker)
-            served += "ab"[jobs.index(claimed.work.job_id)]
-            await tried.run(worker, claimed)
-            # Five rows fewer count as five seconds.
-            await conn.execute(
-                "UPDATE jobs SET served_at = served_at + interval '9 s' WHERE id = $1",
-                claimed.work.job_id,
-            )
-    assert served == order
-
-
 async def test_many_tiny_jobs_in_one_claim_count_as_one(tried: Tried) -> None:
     for _ in range(150):
         await tried.send({"rows": 2})

@@ -148,11 +148,8 @@ CREATE TABLE jobs (
     due_at        timestamptz,
     served_at     timestamptz NOT NULL DEFAULT now(),
     -- The order of claims: when it was served last, and a second for each open row, of 64 at most.
-    -- Small jobs overtake large ones, which are served every minute all the same. A small job is not
-    -- put behind others for being served in its first minute, so that it ends instead of taking turns.
-    turn_at       timestamp GENERATED ALWAYS AS (
-        CASE WHEN pending + processing <= 64 AND served_at - queued_at < interval '1 minute'
-             THEN queued_at ELSE served_at END AT TIME ZONE 'UTC'
+    -- Small jobs overtake large ones, which are served every minute all the same.
+    turn_at       timestamp GENERATED ALWAYS AS (served_at AT TIME ZONE 'UTC'
         + least(pending + processing, 64) * interval '1 second') STORED,
     heartbeat_at  timestamptz,
     created_at    timestamptz NOT NULL DEFAULT now(),
