@@ -15,8 +15,9 @@ from penstock.store.jobs import jobs
 
 async def test_nothing_starts_after_a_cancel(ordeal: Ordeal, crew: Crew) -> None:
     """Of a large job, skipped in chunks, and of one cancelled in its own transaction."""
-    large = await ordeal.send(8000, inline=False, workMs=0.5)
-    small = await ordeal.send(1500, inline=False, workMs=2)
+    # Neither ends before it is cancelled, also on a fast machine.
+    large = await ordeal.send(30_000, inline=False, workMs=0.5)
+    small = await ordeal.send(1900, inline=False, workMs=5)
     for _ in range(2):
         crew.start()
     await ordeal.reaches(large, "done", 500)
@@ -149,7 +150,7 @@ async def test_a_newcomer_does_not_wait_behind_a_crowd(
 ) -> None:
     """An org with 50,000 items came first; one with 100 gets its share beside it."""
     newcomer: Any = await principal("globex")
-    crowd = await ordeal.send(50_000, inline=False, workMs=1)
+    crowd = await ordeal.send(50_000, inline=False, workMs=2)
     for _ in range(2):
         crew.start()
     await ordeal.reaches(crowd, "done", 1000)
