@@ -16,7 +16,7 @@ from penstock.model.adaptive import ewma
 HOLD_MS = 250.0
 # Workers and providers measure time with different clocks, each a little wrong: the burst is
 # lowered by the tokens of this time. That calls arrive late is accounted for call by call.
-_CLOCKS_MS = 100.0
+_CLOCKS_MS = 500.0
 # Calls that were not reported for so long have ended with their worker.
 _IN_FLIGHT_MS = 30_000.0
 # Waiting callers get staggered times to return, none later than this.
