@@ -14,9 +14,9 @@ from penstock.model.adaptive import ewma
 
 # How long a worker may keep tokens that it took in advance.
 HOLD_MS = 250.0
-# Workers and providers measure time with different clocks, each a little wrong: the burst is
-# lowered by the tokens of this time. That calls arrive late is accounted for call by call.
-_CLOCKS_MS = 500.0
+# The burst is lowered by the tokens of this time, for clocks that differ and for requests that
+# arrive after their call has ended. Calls under way are accounted for one by one.
+_MARGIN_MS = 500.0
 # Calls that were not reported for so long have ended with their worker.
 _IN_FLIGHT_MS = 30_000.0
 # Waiting callers get staggered times to return, none later than this.
@@ -48,7 +48,7 @@ class Rate:
     @property
     def capacity(self) -> float:
         """The most tokens that the bucket holds."""
-        return max(1.0, self.burst - self.per_second * _CLOCKS_MS / 1000)
+        return max(1.0, self.burst - self.per_second * _MARGIN_MS / 1000)
 
     def ms_for(self, tokens: float) -> float:
         return tokens / self.per_second * 1000
