@@ -79,6 +79,10 @@ def add_variant(plan: Plan, row: NormalisedRow, parts: dict[str, Any]) -> None:
             specifications["customFields"] = specifications.get("customFields", {}) | options
         return
     row.group = str(group).removeprefix("id:")
+    if "identifiers.sku" not in plan.targets and not plan.is_grouped_by_handle:
+        # The variants have no SKU of their own.
+        row.product["identifiers"] = {"sku": row.group, **row.product.get("identifiers", {})}
+        row.lineage.setdefault("identifiers.sku", row.lineage["variants.group"])
     row.continues = "title" in plan.targets and "title" not in row.product
     if options and options != {"Title": "Default Title"}:
         row.product["variants"] = [_variant(row.product, options)]
@@ -199,7 +203,8 @@ def _grouped(rows: list[VariantRow]) -> GroupedProduct:
         own = member.product
         if not _complete_listed(variants, own):
             if "variants" in own:
-                variants += own["variants"]
+                # A row that the file has twice is one variant.
+                variants += [one for one in own["variants"] if one not in variants]
             elif any(name in own for name in ("identifiers", "price")):
                 variants.append(_variant(own, {}))
         seen = {image["url"] for image in images}

@@ -22,6 +22,7 @@ from penstock.catalog.mapping.price_context import (
     with_price_context,
 )
 from penstock.catalog.mapping.proposal import Proposal, fingerprint, propose
+from penstock.catalog.mapping.repeated_skus import group_by_sku
 from penstock.catalog.mapping.synonyms import read_hints
 from penstock.catalog.products.grid import grid_columns
 from penstock.catalog.products.plan import Plan, compile_plan
@@ -52,7 +53,7 @@ async def choose_profile(
 ) -> tuple[Profile, Proposal, str]:
     """The profile and its origin: named in the config, saved for files with these columns, or
     proposed from the file. Settings of the job's config override it."""
-    proposal = propose(header, [one.samples for one in stats])
+    proposal = group_by_sku(propose(header, [one.samples for one in stats]), stats)
     kept = await _saved_profile(job, header, saved)
     chosen, origin = kept or (profiles.from_proposal("proposed", proposal), "proposed")
     asked = with_job_settings(chosen, header, job.config)
