@@ -19,7 +19,9 @@ from penstock.app import notifications as targets
 from penstock.app.notifications import TargetOrder
 from penstock.engine import ending
 from penstock.engine.runtime import Runtime
+from penstock.engine.standing import StreamKind, open_streams
 from penstock.model.errors import BadInput, NotAllowed, PenstockError, PermanentError
+from penstock.model.network.notifications import PIPELINE
 from penstock.settings import Settings
 from penstock.store.accounts.accounts import Principal
 from penstock.store.accounts.audit_log import Caller
@@ -194,6 +196,17 @@ async def test_two_leaders_send_one_notice(
     assert phases == [("opened", "sent")] * 2 + [("resolved", "sent")] * 2
     told = " ".join(one["text"] for one in bodies(receiver))
     assert (told.count("Warning: depth"), told.count("Resolved: depth")) == (2, 2)
+
+
+async def test_two_leaders_open_one_job_for_a_user(bench: Bench, admin: Principal) -> None:
+    maker = (admin.org_id, admin.user_id)
+
+    async def opened() -> UUID:
+        async with bench.runtime.db.transaction() as conn:
+            kind = StreamKind(PIPELINE, "Notifications")
+            return (await open_streams(bench.runtime, conn, kind, [maker], 100))[maker]
+
+    assert len(set(await asyncio.gather(*(opened() for _ in range(4))))) == 1
 
 
 async def test_a_target_that_fails_is_retried_and_becomes_a_dead_letter(

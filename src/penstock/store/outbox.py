@@ -107,6 +107,7 @@ class OpenStream:
 async def open_streams(
     conn: Connection, pipeline: str, makers: Sequence[Maker]
 ) -> list[OpenStream]:
+    await conn.execute(_sql.lock_streams, pipeline)
     orgs, users = zip(*makers, strict=True)
     rows = await conn.fetch(_sql.open_streams, list(orgs), list(users), pipeline)
     return [OpenStream(**row) for row in rows]

@@ -44,6 +44,10 @@ ORDER BY e.xid, e.id, e.endpoint_id
 SELECT id, org_id, user_id, endpoint_id, event, created_at FROM webhook_deliveries
 WHERE state = 'waiting' ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
 
+-- name: lock_streams
+-- One leader at a time finds and opens jobs of this kind: two would open one for the same user.
+SELECT pg_advisory_xact_lock(hashtextextended('penstock.streams:' || current_schema() || ':' || $1, 0))
+
 -- name: open_streams
 -- The jobs that take these users' deliveries, locked in order.
 SELECT s.org_id, s.user_id, s.job_id, j.total, j.state
