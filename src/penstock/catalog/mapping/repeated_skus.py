@@ -35,7 +35,10 @@ def group_by_sku(proposal: Proposal, stats: Sequence[ColumnStats]) -> Proposal:
     if counted.filled - counted.distinct < max(1.0, counted.filled * _LEAST_SHARE):
         return proposal
     sku = proposal.columns[place]
-    others = (Candidate(SKU, sku.confidence), *(one for one in sku.alternatives if one.target != GROUP))
+    others = (
+        Candidate(SKU, sku.confidence),
+        *(one for one in sku.alternatives if one.target != GROUP),
+    )
     grouped = replace(sku, target=GROUP, alternatives=others)
     columns = (*proposal.columns[:place], grouped, *proposal.columns[place + 1 :])
     return replace(proposal, columns=columns)
