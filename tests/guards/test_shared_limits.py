@@ -12,14 +12,15 @@ import pytest
 from tests.checker.polling import until
 from tests.fixtures import MakePrincipal
 
+from penstock.guards import shared_limits
 from penstock.guards.call_limits import CallLimiter
 from penstock.guards.shared_limits import SharedGate
 from penstock.logs import get_logger
 from penstock.model.errors import RateLimited, Unavailable, Waiting
 from penstock.model.network.call_limits import CallBounds
 from penstock.model.network.circuits import CircuitRules
-from penstock.model.network.provider_limits import LimitKey, ProviderLimits
-from penstock.model.network.token_bucket import Rate, ThrottleStatus
+from penstock.model.network.provider_limits import CallReport, LimitKey, Permit, ProviderLimits
+from penstock.model.network.token_bucket import HOLD_MS, Rate, ThrottleStatus
 from penstock.settings import Settings
 from penstock.store.database import Database
 from penstock.store.providers.states import StoredLimits, list_states
@@ -364,3 +365,70 @@ async def test_what_calls_cost_is_shared_by_all_workers(
             waits.append((told.value.retry_after_ms or 0) / 1000)
     # A tenth of 800 points each, at ten per second.
     assert waits == [pytest.approx(8 * turn, abs=1) for turn in (1, 2, 3)]
+
+
+class SlowAnswers(StoredLimits):
+    """Writes the state at once, and answers when it is told to."""
+
+    answer: asyncio.Event
+
+    async def admit(
+        self, key: LimitKey, calls: int, points: float, report: CallReport | None = None,
+        callers: int = 1,
+    ) -> Permit:  # fmt: skip
+        permit = await super().admit(key, calls, points, report, callers)
+        await self.answer.wait()
+        return permit
+
+
+async def test_a_caller_that_is_cancelled_while_it_asks_adds_no_tokens(
+    settings: Settings, db: Database, principal: MakePrincipal
+) -> None:
+    """Its question may be written already, with what the process put back."""
+    key = LimitKey((await principal()).org_id, "shop", "", "eu.example")
+    limits = SlowAnswers(db, ProviderLimits(default=Rate(0.01, 50)))
+    limits.answer = asyncio.Event()
+    limits.answer.set()
+    gate = SharedGate(limits, get_logger())
+    soon = time.monotonic() + 30
+    for _ in range(3):
+        await asyncio.gather(*(gate.enter(key, 0, soon, never) for _ in range(4)))
+        # This takes some in advance, which the next question puts back.
+        await gate.enter(key, 0, soon, never)
+        await asyncio.sleep(HOLD_MS / 1000 + 0.05)
+        limits.answer.clear()
+        asking = asyncio.create_task(gate.enter(key, 0, soon, never))
+        await asyncio.sleep(0.1)
+        asking.cancel()
+        await asyncio.wait({asking})
+        limits.answer.set()
+        await asyncio.sleep(0.05)
+    await gate.close()
+    async with db.acquire() as conn:
+        [shown] = await list_states(conn, ProviderLimits(default=Rate(0.01, 50)))
+    assert shown["limit"]["tokens"] == pytest.approx(50 - 15, abs=0.1)
+
+
+async def test_a_call_without_an_answer_counts_as_under_way_for_a_while(
+    settings: Settings, db: Database, owner_dsn: str, principal: MakePrincipal,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """A busy provider may read a request that was given up."""
+    monkeypatch.setattr(shared_limits, "_LATE_SECONDS", 1.0)
+    org_id = (await principal()).org_id
+
+    async def under_way() -> float:
+        async with db.acquire() as conn:
+            return float(await conn.fetchval("SELECT in_flight FROM provider_states"))
+
+    def give_up() -> None:
+        raise Unavailable("FETCH_TIMEOUT", "no answer")
+
+    async with crew(1, ProviderLimits(default=Rate(5, 50)), settings, owner_dsn, org_id) as workers:
+        with pytest.raises(Unavailable):
+            await workers.call(0, give_up)
+        await workers.call(0, lambda: None)
+        await asyncio.sleep(0.6)
+        assert await under_way() == 1
+        await asyncio.sleep(1.2)
+        assert await under_way() == 0

@@ -25,6 +25,7 @@ _GLANCE_SECONDS = 1.0
 # Calls with shared limits do not wait longer than this with a slot, unless they say otherwise:
 # their items are put back.
 _PATIENCE_SECONDS = 1.0
+_TIMEOUTS = frozenset(("API_TIMEOUT", "FETCH_TIMEOUT"))
 # When to come back after waiting for calls that did not end.
 _COME_BACK_MS = 500.0
 
@@ -42,6 +43,8 @@ class Call:
     retry_after_ms: float = 0.0
     is_throttled: bool = False
     is_cancelled: bool = False
+    # False: given up, so the request may still arrive.
+    is_answered: bool = True
     cost: float | None = None
     bucket: ThrottleStatus | None = None
     started_ms: float = 0.0
@@ -58,6 +61,7 @@ class Call:
 
     def judge(self, error: BaseException) -> None:
         """Whether an error raised inside the call counts against the provider."""
+        self.is_answered = not _gave_up(error)
         match error:
             case RateLimited():
                 self.throttled(error.retry_after_ms)
@@ -74,6 +78,12 @@ class Call:
                 pass
             case _:
                 self.refused = None
+
+
+def _gave_up(error: BaseException) -> bool:
+    if isinstance(error, PenstockError):
+        return error.code in _TIMEOUTS
+    return isinstance(error, asyncio.CancelledError | TimeoutError)
 
 
 @dataclass(eq=False, slots=True)
@@ -208,10 +218,7 @@ class _RunningCall(Call):
         key = self._key
         assert key is not None
         if self.refused is None or self.is_cancelled:
-            if passed.probe_id is not None:
-                gate.leave_unused(key, passed)
-            else:
-                gate.unreported(key, passed)
+            gate.unreported(key, passed, answered=self.is_answered)
             return
         refund = 0.0 if self.cost is None else passed.cost - self.cost
         report = CallReport(
@@ -221,7 +228,7 @@ class _RunningCall(Call):
             status=self.bucket,
         )  # fmt: skip
         report.add_duration(ms)
-        await gate.ended(key, passed, report)
+        await gate.ended(key, passed, report, answered=self.is_answered)
 
 
 class CallLimiter:

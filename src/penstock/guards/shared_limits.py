@@ -12,6 +12,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from penstock.model.errors import Waiting
 from penstock.model.network.provider_limits import CallReport, LimitKey, Permit
@@ -22,6 +23,9 @@ from penstock.model.ports import Log, SharedLimits
 _SHORT_WAIT_MS = 100.0
 # How long results of calls may wait for their report.
 _REPORT_MS = 500.0
+# A request without an answer may still arrive at a busy provider, until so long after it was given
+# up: its token counts as under way until then.
+_LATE_SECONDS = 10.0
 # A failure so soon after a success of this process does not look like a server that is down.
 _ALIVE_MS = 1000.0
 # How long an open circuit is believed without asking, since it may be reset meanwhile.
@@ -149,9 +153,14 @@ class SharedGate:
         report = self._collected(local)
         # Points are few: those that another worker's call waits for are not taken in advance.
         calls = max(1, local.waiting, 0 if points else expected)
+        asked = asyncio.create_task(self._limits.admit(key, calls, points, report, local.waiting))
         try:
-            permit = await self._limits.admit(key, calls, points, report, local.waiting)
-        except BaseException:
+            permit = await asyncio.shield(asked)
+        except asyncio.CancelledError:
+            # What this asked for may be granted all the same.
+            asked.add_done_callback(partial(self._nobody_waits, key, local, report))
+            raise
+        except Exception:
             _put_back(local, report)
             raise
         now = _now_ms()
@@ -170,6 +179,19 @@ class SharedGate:
             local.probe_ms = now + permit.wait_ms
         return permit
 
+    def _nobody_waits(
+        self, key: LimitKey, local: _Local, report: CallReport | None, asked: asyncio.Task[Permit]
+    ) -> None:
+        """The caller was cancelled while the shared state was asked."""
+        if asked.cancelled() or asked.exception() is not None:
+            _put_back(local, report)
+            return
+        permit = asked.result()
+        if permit.tokens:
+            local.report.returned += permit.tokens
+            local.report.abandoned = permit.probe_id or local.report.abandoned
+            self._schedule(key, local)
+
     def refuse_if_known(self, key: LimitKey) -> None:
         """Raise `Waiting` if the circuit is known to be open."""
         local = self._keys.get(key)
@@ -180,17 +202,23 @@ class SharedGate:
             left = max(1.0, local.probe_ms - now)
             raise waiting(key, Permit(wait_ms=left, code=local.refusal.code))
 
-    def leave_unused(self, key: LimitKey, passed: Pass) -> None:
-        """The call was not made after all."""
-        local = self._local(key)
-        local.report.returned += passed.cost
-        local.report.abandoned = passed.probe_id or local.report.abandoned
-        self._schedule(key, local)
-
-    def unreported(self, key: LimitKey, passed: Pass) -> None:
+    def unreported(self, key: LimitKey, passed: Pass, *, answered: bool) -> None:
         """The call has ended, and its end says nothing about the provider."""
         local = self._local(key)
-        local.report.landed += passed.cost
+        local.report.abandoned = passed.probe_id or local.report.abandoned
+        self._land(key, local, passed.cost, answered=answered)
+        self._schedule(key, local)
+
+    def _land(self, key: LimitKey, local: _Local, tokens: float, *, answered: bool) -> None:
+        if answered:
+            local.report.landed += tokens
+        else:
+            loop = asyncio.get_running_loop()
+            loop.call_later(_LATE_SECONDS, self._land_late, key, tokens)
+
+    def _land_late(self, key: LimitKey, tokens: float) -> None:
+        local = self._local(key)
+        local.report.landed += tokens
         self._schedule(key, local)
 
     def succeeded(self, key: LimitKey, passed: Pass, ms: float, now: float) -> None:
@@ -204,11 +232,15 @@ class SharedGate:
         if local.timer is None:
             self._schedule(key, local)
 
-    async def ended(self, key: LimitKey, passed: Pass, report: CallReport) -> None:
+    async def ended(
+        self, key: LimitKey, passed: Pass, report: CallReport, *, answered: bool = True
+    ) -> None:
         """Report a call that failed, was refused, was a probe, or told about the bucket: at once
         if others have to know."""
         local, now = self._local(key), _now_ms()
-        report.landed = passed.cost
+        report.landed = passed.cost if answered else 0.0
+        if not answered:
+            self._land(key, local, passed.cost, answered=False)
         if report.succeeded:
             local.last_success_ms, local.failures = now, 0
         local.failures += report.failed
@@ -296,8 +328,11 @@ def _cost_differs(local: _Local, points: float) -> bool:
 
 
 def _put_back(local: _Local, report: CallReport | None) -> None:
+    """Keep a report for the next question. Whether it was written before the connection broke is
+    not known: tokens must not be put back twice, so those are given up."""
     if report is None:
         return
+    report.returned = report.landed = report.refund = 0.0
     report.add(local.report)
     local.report = report
 
