@@ -21,8 +21,10 @@ from penstock.model.ports import Log, SharedLimits
 
 # A shorter wait is not worth putting the item back.
 _SHORT_WAIT_MS = 100.0
-# How long results of calls may wait for their report.
+# How long results of calls may wait for their report: while the bucket could be full otherwise, and
+# while it is so far from full that calls under way keep no tokens from it.
 _REPORT_MS = 500.0
+_LATE_REPORT_MS = 3000.0
 # A request without an answer may still arrive at a busy provider, until so long after it was given
 # up: its token counts as under way until then.
 _LATE_SECONDS = 10.0
@@ -69,6 +71,7 @@ class _Local:
     failures: int = 0
     knows_bucket: bool = False
     timer: asyncio.TimerHandle | None = None
+    report_ms: float = _REPORT_MS
     # Passes without a probe are alike.
     plain: Pass | None = None
 
@@ -164,6 +167,7 @@ class SharedGate:
             _put_back(local, report)
             raise
         now = _now_ms()
+        local.report_ms = min(_LATE_REPORT_MS, max(_REPORT_MS, permit.full_in_ms))
         if permit.tokens:
             local.cost = permit.cost
             local.tokens = permit.tokens - permit.cost
@@ -248,23 +252,26 @@ class SharedGate:
         # Other processes learn the unit of the bucket from the first answer.
         is_news = report.status is not None and not local.knows_bucket
         local.knows_bucket = local.knows_bucket or is_news
-        if is_alive and not (is_news or report.throttled or passed.probe_id):
-            local.report.add(report)
-            self._schedule(key, local)
+        if passed.probe_id is not None:
+            report.probe_id = passed.probe_id
+            await asyncio.shield(self._tell(key, report))
+            if not report.failed:
+                local.refused_until_ms = 0.0
             return
-        report.probe_id = passed.probe_id
-        try:
-            await asyncio.shield(self._limits.report(key, report))
-        except Exception as error:
-            # Limits are shared again as soon as the database answers.
-            self._log.warning("a call could not be reported", error=repr(error))
-        if passed.probe_id is not None and not report.failed:
-            local.refused_until_ms = 0.0
+        local.report.add(report)
+        if is_alive and not (is_news or report.throttled):
+            self._schedule(key, local)
+        else:
+            await asyncio.shield(self._flush(key, local))
 
     def _schedule(self, key: LimitKey, local: _Local) -> None:
-        if local.timer is None:
-            loop = asyncio.get_running_loop()
-            local.timer = loop.call_later(_REPORT_MS / 1000, self._flush_later, key, local)
+        loop = asyncio.get_running_loop()
+        due = loop.time() + (_REPORT_MS if local.tokens else local.report_ms) / 1000
+        if local.timer is not None:
+            if local.timer.when() <= due:
+                return
+            local.timer.cancel()
+        local.timer = loop.call_at(due, self._flush_later, key, local)
 
     def _flush_later(self, key: LimitKey, local: _Local) -> None:
         local.timer = None
@@ -273,15 +280,20 @@ class SharedGate:
         task.add_done_callback(self._tasks.discard)
 
     async def _flush(self, key: LimitKey, local: _Local) -> None:
-        if _now_ms() > local.expires_ms:
-            local.report.returned += local.tokens
-            local.tokens = 0.0
-        report = self._collected(local)
-        if report is None:
-            return
+        # One at a time: of two that know the same state, one would find it changed.
+        async with local.asking:
+            if _now_ms() > local.expires_ms:
+                local.report.returned += local.tokens
+                local.tokens = 0.0
+            report = self._collected(local)
+            if report is not None:
+                await self._tell(key, report)
+
+    async def _tell(self, key: LimitKey, report: CallReport) -> None:
         try:
             await self._limits.report(key, report)
         except Exception as error:
+            # Limits are shared again as soon as the database answers.
             self._log.warning("calls could not be reported", error=repr(error))
 
     def _collected(self, local: _Local) -> CallReport | None:

@@ -105,7 +105,8 @@ class CallReport:
 @dataclass(frozen=True, slots=True)
 class Permit:
     """The answer of the shared limits: tokens to use soon, or how long to wait and why.
-    ``others_wait_ms`` is how long the other callers wait, where they were told."""
+    ``others_wait_ms`` is how long the other callers wait, where they were told. The bucket is full
+    in ``full_in_ms`` at the earliest."""
 
     tokens: float = 0.0
     wait_ms: float = 0.0
@@ -114,6 +115,7 @@ class Permit:
     # What one call takes: never more than the bucket holds.
     cost: float = 1.0
     others_wait_ms: tuple[float, ...] = ()
+    full_in_ms: float = 0.0
 
 
 def p95_of(counts: Sequence[int]) -> float | None:

@@ -162,6 +162,11 @@ class TokenBucket:
         """What a call that takes so many tokens is expected to cost in the end."""
         return cost if self.cost_share is None else cost * self.cost_share
 
+    def full_in_ms(self, configured: Rate) -> float:
+        """The least time until the bucket is full, if all calls under way have ended by then."""
+        rate = self.rate(configured)
+        return max(0.0, rate.ms_for(rate.capacity - self.tokens - self.in_flight))
+
     def returned(self, configured: Rate, tokens: float) -> TokenBucket:
         """Put back tokens that were taken and not used."""
         rate = self.rate(configured)

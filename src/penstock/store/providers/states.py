@@ -36,9 +36,10 @@ HEALTH_WINDOW = timedelta(minutes=15)
 _MAX_KEYS = 500
 
 
-# States that a process knows, and for how long it trusts its idea of the database's clock.
+# States that a process knows, and for how long it trusts its idea of the database's clock. Clocks
+# drift by less than a millisecond in that time.
 _MAX_KNOWN = 4000
-_CLOCK_TRUSTED_SECONDS = 10.0
+_CLOCK_TRUSTED_SECONDS = 60.0
 # Attempts without a lock: where several processes write at the same moment, each could fail again.
 _ATTEMPTS = 2
 
@@ -114,7 +115,7 @@ class StoredLimits:
             circuit = state.circuit
         return _State(bucket, circuit), Permit(
             grant.tokens, grant.wait_ms, probe_id=probe, cost=cost,
-            others_wait_ms=grant.waits_ms[1:],
+            others_wait_ms=grant.waits_ms[1:], full_in_ms=bucket.full_in_ms(rate),
         )  # fmt: skip
 
     async def _change(self, key: LimitKey, report: CallReport | None, decide: _Decision) -> Permit:
