@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -235,6 +237,62 @@ async def test_a_claim_that_finds_nothing_does_not_hide_what_a_settle_just_retur
     (job,) = await tried.finish(job_id)
     assert job["done"] == 1
     await tried.is_clean()
+
+
+async def test_a_claim_of_all_that_is_due_lets_the_job_rest_until_the_next_is(
+    tried: Tried, script: Scripted
+) -> None:
+    """Without a claim that finds nothing in between."""
+    script.work = lambda item, stage, ctx: (
+        Retry(ItemError("API_TIMEOUT", "later"), 600_000 if item.row_no > 2 else 0)
+        if item.attempts == 0
+        else done(item, stage, ctx)
+    )
+    job_id = await tried.send({"rows": 6})
+
+    async def ready_in() -> float:
+        async with tried.runtime.db.acquire() as conn:
+            row = await conn.fetchrow(
+                "SELECT extract(epoch FROM j.ready_at - now())::float,"
+                " extract(epoch FROM s.ready_at - now())::float"
+                " FROM jobs j JOIN job_stages s ON s.job_id = j.id AND s.kind = 'items'"
+                " WHERE j.id = $1", job_id,
+            )  # fmt: skip
+        assert row is not None
+        assert row[0] == row[1]
+        return float(row[0])
+
+    async with tried.by_hand() as worker:
+        first = await worker._claim()
+        assert first is not None
+        assert len(first.items) == 6
+        assert await ready_in() == math.inf
+        await tried.run(worker, first)
+        async with tried.runtime.db.acquire() as conn:
+            await conn.execute("UPDATE job_items SET due_at = now() WHERE row_no <= 2")
+            await conn.execute("UPDATE job_stages SET ready_at = now() WHERE kind = 'items'")
+            await conn.execute("UPDATE jobs SET ready_at = now()")
+        second = await worker._claim()
+        assert second is not None
+        assert len(second.items) == 2
+        # Four items are left, due in ten minutes.
+        assert 500 < await ready_in() < 700
+        await tried.run(worker, second)
+    assert (await tried.job(job_id))["done"] == 2
+
+
+async def test_a_claim_of_a_part_leaves_the_job_ready(tried: Tried) -> None:
+    settings = tried.runtime.settings.model_copy(update={"claim_max": 2})
+    tried.runtime = replace(tried.runtime, settings=settings)
+    job_id = await tried.send({"rows": 6})
+    async with tried.by_hand() as worker:
+        claimed = await worker._claim()
+        assert claimed is not None
+        assert len(claimed.items) == 2
+        async with tried.runtime.db.acquire() as conn:
+            assert await conn.fetchval("SELECT ready_at <= now() FROM jobs WHERE id = $1", job_id)
+        await tried.run(worker, claimed)
+    await tried.finish(job_id)
 
 
 async def test_items_of_a_stage_that_waits_are_not_run_in_smaller_pieces(

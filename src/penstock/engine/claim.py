@@ -301,7 +301,10 @@ async def _lease_items(
         # Only the first stage fills in row order; in later ones any row may be pending.
         floor = floor if work.position == 0 else 0
         expected = len(rows) * item_ms
-        leases.append(Lease(new_id(), job_id, rows, floor, expected, suspect=crashes >= 2))
+        exhausts = len(rows) == len(found) < most and not work.grouped
+        leases.append(
+            Lease(new_id(), job_id, rows, floor, expected, suspect=crashes >= 2, exhausts=exhausts)
+        )
     return leases
 
 

@@ -84,6 +84,8 @@ class Lease:
     group: str | None = None
     # The item crashed twice: its worker runs nothing else, so that a third crash is conclusive.
     suspect: bool = False
+    # Nothing else of the job's stage was due.
+    exhausts: bool = False
 
 
 class ClaimedItem(NamedTuple):
@@ -309,26 +311,28 @@ async def open_leases(
     marked = await open_slices(conn, turn, work, leases, worker, lease_ms, in_turn=in_turn)
     if marked != sum(len(lease.rows) for lease in leases):
         raise RuntimeError(f"claimed {leases}, but marked {marked} items")
-    per_job: dict[UUID, tuple[int, int]] = {}
+    per_job: dict[UUID, tuple[int, int, bool]] = {}
     for lease in leases:
-        count, floor = per_job.get(lease.job_id, (0, 0))
-        per_job[lease.job_id] = (count + len(lease.rows), max(floor, lease.floor))
+        count, floor, exhausts = per_job.get(lease.job_id, (0, 0, True))
+        per_job[lease.job_id] = (
+            count + len(lease.rows), max(floor, lease.floor), exhausts and lease.exhausts,
+        )  # fmt: skip
     jobs = sorted(per_job)
-    counts = [per_job[job][0] for job in jobs]
-    floors = [per_job[job][1] for job in jobs]
+    counts, floors, exhausted = zip(*map(per_job.__getitem__, jobs), strict=True)
     small = leases if sum(counts) <= _SMALL_CLAIM_ITEMS else []
-    return await take_items(conn, work, jobs, counts, floors, worker, small, member)
+    return await take_items(conn, work, jobs, counts, floors, worker, small, member, exhausted)
 
 
 async def take_items(
     conn: Connection, work: Work, jobs: Sequence[UUID], counts: Sequence[int],
     floors: Sequence[int], worker: str, loads: Sequence[Lease] = (), member: str | None = None,
+    exhausted: Sequence[bool] = (),
 ) -> tuple[list[ClaimedJob], list[ClaimedItem]] | None:  # fmt: skip
     """Move so many items of each job from pending to processing, and start the jobs. The jobs must
     be locked. Answers the jobs and items of the leases in ``loads``, unless they are large."""
     rows = await conn.fetch(
         _sql.take_items, jobs, work.position, counts, floors, worker, work.stage, *_columns(loads),
-        member, _SMALL_CLAIM_BYTES,
+        member, _SMALL_CLAIM_BYTES, exhausted or [False] * len(jobs),
     )  # fmt: skip
     return _loaded(rows) if rows else None
 

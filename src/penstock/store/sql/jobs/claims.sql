@@ -254,18 +254,34 @@ SELECT items FROM counted, (SELECT count(*) FROM locked) AS jobs
 -- good. A job's first claim starts it, unless it is there to end it; the first claim of each other
 -- stage is an event, too. Answers the jobs and items of a
 -- small claim, for $7 leases with up to $11 bytes: the columns of a job are set in its first row.
+-- Where nothing else of a job was due ($12), its stage is ready again when its next item is: as in
+-- `rest_stage`, and without the claim that would find nothing.
 WITH taken AS MATERIALIZED (
     SELECT t.job_id, t.items, t.floor, j.started_at IS NULL AND j.state <> 'cancelling' AS starts,
            j.started_at IS NOT NULL AND st.started_at IS NULL AND NOT j.standing AS enters,
-           least(CASE WHEN st.pending = t.items THEN 'infinity' ELSE st.ready_at END,
-                 (SELECT min(o.ready_at) FROM job_stages o
-                  WHERE o.job_id = t.job_id AND o.position <> $2)) AS ready_at
-    FROM unnest($1::uuid[], $3::integer[], $4::integer[]) AS t (job_id, items, floor)
+           next.ready_at AS stage_ready_at,
+           least(next.ready_at, (SELECT min(o.ready_at) FROM job_stages o
+                                 WHERE o.job_id = t.job_id AND o.position <> $2)) AS ready_at
+    FROM unnest($1::uuid[], $3::integer[], $4::integer[], $12::boolean[])
+        AS t (job_id, items, floor, exhausted)
     JOIN jobs j ON j.id = t.job_id
     JOIN job_stages st ON st.job_id = t.job_id AND st.position = $2
+    CROSS JOIN LATERAL (
+        SELECT CASE WHEN st.pending = t.items THEN 'infinity'
+                    WHEN t.exhausted THEN coalesce(
+                        least((SELECT now() FROM job_items i
+                               WHERE i.job_id = t.job_id AND i.stage = $2 AND i.status = 'PENDING'
+                                 AND i.due_at IS NULL AND i.group_key IS NULL
+                                 AND i.row_no >= greatest(st.floor, t.floor) LIMIT 1),
+                              (SELECT min(due_at) FROM job_items i
+                               WHERE i.job_id = t.job_id AND i.stage = $2 AND i.status = 'PENDING'
+                                 AND i.due_at IS NOT NULL AND i.group_key IS NULL)),
+                        'infinity')
+                    ELSE st.ready_at END AS ready_at
+    ) AS next
 ), staged AS (
     UPDATE job_stages st SET pending = st.pending - t.items, floor = greatest(st.floor, t.floor),
-        ready_at = CASE WHEN st.pending = t.items THEN 'infinity' ELSE st.ready_at END,
+        ready_at = t.stage_ready_at,
         started_at = coalesce(st.started_at, now())
     FROM taken t WHERE st.job_id = t.job_id AND st.position = $2
 ), changed AS (
