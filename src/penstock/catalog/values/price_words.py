@@ -27,6 +27,7 @@ def _standing_alone(heading: str) -> re.Pattern[str]:
 
 
 ON_REQUEST = _standing_alone("on request")
+NOT_NAMED = words(_LISTS["not named"])
 FREE = frozenset(phrases(_LISTS["free"]))
 FROM = _standing_alone("from")
 NOW = _standing_alone("now")

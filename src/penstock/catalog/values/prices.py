@@ -33,6 +33,9 @@ from penstock.catalog.values.result import EMPTY, NormalisedValue, Problem, prob
 from penstock.catalog.values.units import unit_of
 
 MAX_LENGTH = 300
+# `n. c.`, `P.O.A.`
+MAX_ABBREVIATION = 9
+_ABBREVIATION_MARKS = re.compile(r"[\s.!*]+")
 # Unknown words in a text with a currency; a sentence has more.
 MAX_STRANGE_WORDS = 8
 
@@ -132,7 +135,15 @@ def read_price(text: str, style: PriceStyle = UNKNOWN) -> NormalisedValue:
         simple = _read_simple(match, text, style)
         if simple is not None:
             return simple
+    if len(text) <= MAX_ABBREVIATION and _ABBREVIATION_MARKS.sub("", text).casefold() in (
+        words.NOT_NAMED
+    ):
+        return _on_request()
     return EMPTY if is_empty_cell(text) else _read_any(text, style)
+
+
+def _on_request() -> NormalisedValue:
+    return NormalisedValue(Price(None), "price_on_request", 1.0, (problem("PRICE_ON_REQUEST"),))
 
 
 def _read_simple(match: re.Match[str], text: str, style: PriceStyle) -> NormalisedValue | None:
@@ -311,7 +322,7 @@ def _read_words(body: str, text: str, style: PriceStyle) -> NormalisedValue:
         price = Price(amount, style.currency, style.unit, style.tax_included)
         return NormalisedValue(price, "price_free", 0.8, (problem("PRICE_FREE", value=text),))
     if words.ON_REQUEST.search(body):
-        return NormalisedValue(Price(None), "price_on_request", 1.0, (problem("PRICE_ON_REQUEST"),))
+        return _on_request()
     return unreadable("PRICE_UNREADABLE", text)
 
 
