@@ -9,7 +9,7 @@ from penstock.catalog.values.availability import QUANTITY_RULES, read_availabili
 from penstock.catalog.values.availability_words import COLOURS
 from penstock.catalog.values.availability_words import WORDS as AVAILABILITY
 from penstock.catalog.values.booleans import WORDS as BOOLEANS
-from penstock.catalog.values.booleans import read_boolean
+from penstock.catalog.values.booleans import read_tax_included
 from penstock.catalog.values.currencies import CODES, TOKEN, currency_of
 from penstock.catalog.values.dates import read_datetime
 from penstock.catalog.values.dimensions import read_dimensions
@@ -55,7 +55,7 @@ _FITS: dict[str, Callable[[str], bool]] = {
     "percent": lambda text: read_percent(text, None).value is not None,
     "pack": lambda text: read_pack(text).value is not None,
     "tax_rate": lambda text: read_tax_rate(text).value is not None,
-    "boolean": lambda text: read_boolean(text).value is not None,
+    "boolean": lambda text: read_tax_included(text).value is not None,
     "published": lambda text: read_published(text).value is not None,
     "attributes": lambda text: "=" in text,
     "listed_variants": lambda text: "=" in text or "|" in text,
@@ -122,6 +122,12 @@ def are_names(samples: Sequence[str]) -> bool:
         and "://" not in text
     ]
     return len(names) >= 0.6 * len(cells)
+
+
+def say_if_taxed(samples: Sequence[str]) -> bool:
+    """`incl. VAT`, `без НДС`: whether tax is included, not its rate."""
+    cells = filled(samples)
+    return bool(cells) and all(read_tax_included(text).rule == "tax_words" for text in cells)
 
 
 def are_words(samples: Sequence[str]) -> bool:

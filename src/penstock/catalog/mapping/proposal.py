@@ -145,7 +145,9 @@ def _field_options(
         forms.append(shorter)
     options: dict[str, tuple[float, How]] = {
         target: (adjusted_confidence(target, confidence, samples), "exact")
-        for target, confidence in _with_stock_words(_without_measures(named, samples), samples)
+        for target, confidence in _with_stock_words(
+            _with_tax_words(_without_measures(named, samples), samples), samples
+        )
     }
     if not options:
         meant = next(filter(None, map(fields_meant, forms)), None)
@@ -232,6 +234,14 @@ def _without_measures(named: list[Candidate], samples: Sequence[str]) -> list[Ca
     if quantity is None or not column_content.are_measures(samples):
         return named
     return [Candidate("specifications.pack", quantity.confidence)]
+
+
+def _with_tax_words(named: list[Candidate], samples: Sequence[str]) -> list[Candidate]:
+    """A column named `VAT` that contains `incl. VAT` says whether tax is included."""
+    rate = next((one for one in named if one.target == "price.taxRate"), None)
+    if rate is None or not column_content.say_if_taxed(samples):
+        return named
+    return [Candidate("price.taxIncluded", rate.confidence)]
 
 
 def _with_stock_words(named: list[Candidate], samples: Sequence[str]) -> list[Candidate]:

@@ -63,6 +63,19 @@ PER_COUNT = re.compile(
     r"(?P<count>[1-9][0-9]{0,5})\s{0,2}(?:$|:)",
     re.IGNORECASE,
 )
+_BETWEEN_WORDS, _AND, _THOUSAND = (
+    "|".join(sorted(map(re.escape, words(_LISTS[heading])), key=len, reverse=True))
+    for heading in ("between", "and", "thousand")
+)
+# `between $10 and $20` up to the upper end.
+BETWEEN_AND = re.compile(
+    rf"(?<![^\W_])(?:{_BETWEEN_WORDS})\s(?P<low>[^\W\d_]{{0,3}}[^\w\s]?\s?[0-9][^;|/]{{0,20}}?)"
+    rf"\s(?:{_AND})\s(?=[^\W\d_]{{0,3}}[^\w\s]?\s?[0-9])",
+    re.IGNORECASE,
+)
+PER_THOUSAND = re.compile(
+    rf"(?:/|(?<![^\W_])(?:{_PER}|za)(?![^\W_]))\s?(?:{_THOUSAND})(?![^\W_])\.?", re.IGNORECASE
+)
 # "1.2k" and "2 for $5" do not mean the number that is written.
 NOT_PLAIN = re.compile(
     r"[0-9]\s?(?:k|tsd|mio|mrd|mn|bn|million|millions|thousand|billion|mille|mil|mila"

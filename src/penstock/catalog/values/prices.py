@@ -45,6 +45,7 @@ _SIMPLE = re.compile(
     r"(?P<number>[0-9](?:[0-9.,' \u00a0\u202f]{0,20}[0-9])?)\s?"
     r"(?P<after>[^\W\d_]{1,3}\.?|[^\w\s.,'+()-])?"
 )
+_ONE_DECIMAL = re.compile(r"[0-9]{1,6}\.[1-9]")
 _CENTS = re.compile(r"([1-9][0-9]{0,11}|0)[.,]([0-9]{2})")
 _NUMBERS = re.compile(r"[0-9](?:[0-9.,' ]*[0-9])?(?:[.,](?:-{1,2}|(?![^\W_])))?|[.,][0-9]{1,4}")
 _EXPONENT = re.compile(r"[0-9](?:[.,][0-9]{1,16})?[eE][+-]?[0-9]{1,2}")
@@ -158,7 +159,8 @@ def _read_simple(match: re.Match[str], text: str, style: PriceStyle) -> Normalis
         return _read_bare(match["number"], text, style)
     body = match["number"]
     plain = _CENTS.fullmatch(body)
-    if plain is not None and found.currency == "JPY" and found.confidence < 0.9:
+    is_yuan = found.currency == "JPY" and found.confidence < 0.9
+    if is_yuan and (plain is not None or _ONE_DECIMAL.fullmatch(body)):
         return None  # Yen have no cents, so `¥12.50` are yuan.
     if plain is not None:
         amount = f"{plain[1]}.{plain[2]}"
