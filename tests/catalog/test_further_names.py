@@ -101,3 +101,47 @@ def test_decimals_make_yuan(text: str) -> None:
 
 def test_a_price_struck_out_in_markdown_is_the_former_one() -> None:
     assert read_price("~~20,00 €~~ 15,00 €").value.amount == "15.00"
+
+
+def test_names_of_tables_before_all_names_are_left_out() -> None:
+    header = ["AR_Ref", "AR_Design", "FA_CodeFamille", "AR_PrixAch", "AR_PrixVen", "AS_QteSto"]
+    cells = [("R-1", "R-2", "R-3"), NAMES, ("MUG", "MUG", "BOWL"), ("2,10", "6,50", "5,20"),
+             ("4,90", "12,90", "10,90"), ("12", "4", "0")]  # fmt: skip
+    assert [column.target for column in propose(header, cells).columns] == [
+        "identifiers.sku", "title", "category", "price.cost", "price.amount",
+        "availability.quantity",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["品番（必須）", "Artikelnummer (Pflicht)", "SKU [required]"])
+def test_brackets_of_any_width_are_left_out(name: str) -> None:
+    found = propose([name, "Price"], [("A-1", "A-2", "A-3"), ("12.50", "13.50", "14.50")])
+    assert found.columns[0].target == "identifiers.sku"
+
+
+def test_article_numbers_may_follow_each_other() -> None:
+    price = ("12.50", "13.50", "14.50")
+    numbers = ("1000", "1001", "1002")
+    found = propose(["No.", "Description", "Price"], [numbers, NAMES, price]).columns
+    assert found[0].target == "identifiers.sku"
+    found = propose(["No.", "Description", "Price"], [("1", "2", "3"), NAMES, price]).columns
+    assert found[0].target is None
+
+
+@pytest.mark.parametrize("word", ["باركود دولي", "바코드", "バーコード", "ברקוד", "条形码"])
+def test_a_barcode_in_other_scripts(word: str) -> None:
+    gtins = ("4006381333931", "4006381333948", "4006381333955")
+    assert target(word, *gtins) == "identifiers.gtin"
+
+
+def test_offers_for_marketplaces() -> None:
+    header = ["shop-sku", "product-title", "product-id", "product-id-type", "offer price",
+              "quantity", "leadtime-to-ship", "state", "discount-price", "brand"]  # fmt: skip
+    cells = [("M-1", "M-2", "M-3"), NAMES, ("4006381333931", "4006381333948", "4006381333955"),
+             ("EAN",) * 3, ("39.90", "24.90", "59.90"), ("12", "5", "3"), ("2", "2", "4"),
+             ("11",) * 3, ("34.90", "", "49.90"), ("Acme",) * 3]  # fmt: skip
+    found = {column.header: column.target for column in propose(header, cells).columns}
+    assert found["offer price"] == "price.amount"
+    assert found["discount-price"] == "price.sale"
+    assert found["product-id"] == "identifiers.gtin"
+    assert found["state"] is None

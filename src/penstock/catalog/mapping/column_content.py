@@ -183,11 +183,13 @@ def are_digits(samples: Sequence[str]) -> bool:
 
 
 def are_counted(samples: Sequence[str]) -> bool:
-    """`1`, `2`, `3`: the rows are counted."""
+    """`1`, `2`, `3`: the rows are counted. Numbers of articles may follow each other, too, but do
+    not begin with 1."""
     cells = [text.strip() for text in filled(samples)]
     if len(cells) < MIN_FILLED_CELLS or not all(text.isdecimal() for text in cells):
         return False
-    return [int(text) for text in cells] == list(range(int(cells[0]), int(cells[0]) + len(cells)))
+    first = int(cells[0])
+    return first < 2 and [int(text) for text in cells] == list(range(first, first + len(cells)))
 
 
 def are_amounts(samples: Sequence[str]) -> bool:
