@@ -7,6 +7,7 @@ from tests.catalog.test_normalise import codes, plan_of
 
 from penstock.catalog.products.normalise import normalise
 from penstock.catalog.products.validate import compile_validator
+from penstock.catalog.values.prices import read_price
 
 TEXTS = [
     "N/C", "n.c.", "NC", "n. c.", "S/C", "T.B.A.", "TBA", "P.O.A.", "POA", "P.O.R", "a.A.", "call",
@@ -31,3 +32,11 @@ def test_a_placeholder_is_an_empty_cell() -> None:
     row = normalise(plan_of(table), table[2])
     assert codes(row) == []
     assert "price" not in row.product
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Rp125rb", "Rp 1,5 jt", "125 nghìn", "12 ngàn đ", "1 bin TL", "3พันบาท", "12千円", "2 हजार ₹"],
+)
+def test_an_amount_in_words_for_thousands_is_not_the_number_that_is_written(text: str) -> None:
+    assert read_price(text).value is None

@@ -79,8 +79,9 @@ PER_THOUSAND = re.compile(
 # "1.2k" and "2 for $5" do not mean the number that is written.
 NOT_PLAIN = re.compile(
     r"[0-9]\s?(?:k|tsd|mio|mrd|mn|bn|million|millions|thousand|billion|mille|mil|mila"
-    r"|lakhs?|lacs?|crores?|cr|tys|tis|mln|млн|тыс|тис|millones|milhões|milioni)(?![^\W_])"
-    r"|[0-9]\s?[万億亿만억]|[0-9](?-i:MM?)(?![^\W_])"
+    r"|lakhs?|lacs?|crores?|cr|tys|tis|mln|млн|тыс|тис|millones|milhões|milioni"
+    r"|rb|ribu|jt|juta|nghìn|ngàn|triệu|bin|milyon|χιλ|χιλιάδες|אלף|ألف|الف|هزار|हजार|হাজার)(?![^\W_])"
+    r"|[0-9]\s?(?:[万億亿만억萬千천]|พัน|หมื่น|แสน|ล้าน)|[0-9](?-i:MM?)(?![^\W_])"
     r"|^[0-9]{1,2}\s?/\s?[$£€]"
     r"|(?<![^\W_])(?:two|three|zwei|drei|deux|trois|dos|tres|due|tre|twee|drie)\s"
     r"(?:for|für|pour|por|per|voor)(?![^\W_])"
