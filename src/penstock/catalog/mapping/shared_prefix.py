@@ -20,14 +20,20 @@ def names_without_prefix(header: Sequence[str]) -> list[str | None]:
     """Each name without the prefix; None for names that do not have it, and for all if too few
     columns share one."""
     tables = [match.group() if (match := _TABLE.match(name)) else "" for name in header]
-    if len(tables) >= MIN_COLUMNS and all(tables) and len(set(tables)) in range(2, MAX_TABLES + 1):
+    counts = Counter(tables)
+    are_tables = "" not in counts and 1 < len(counts) <= MAX_TABLES
+    if are_tables and _is_shared(max(counts.values()), len(header)):
         return [name.removeprefix(one) for name, one in zip(header, tables, strict=True)]
     prefixes = [match.group() if (match := _PREFIX.match(name)) else None for name in header]
     found = Counter(one for one in prefixes if one is not None).most_common(1)
-    if not found or found[0][1] < max(MIN_COLUMNS, MIN_SHARE * len(header)):
+    if not found or not _is_shared(found[0][1], len(header)):
         return [None] * len(header)
     shared = found[0][0]
     return [
         name.removeprefix(shared) if one == shared else None
         for name, one in zip(header, prefixes, strict=True)
     ]
+
+
+def _is_shared(columns: int, of: int) -> bool:
+    return columns >= max(MIN_COLUMNS, MIN_SHARE * of)
