@@ -233,3 +233,22 @@ def test_columns_without_names_are_told_apart_by_their_cells() -> None:
 def test_names_in_databases_and_programs(name: str, target: str) -> None:
     found, _ = candidates(name)
     assert (found or fields_meant(name))[0].target == target
+
+
+@pytest.mark.parametrize(
+    ("stock", "least", "most"),
+    [
+        ("Quantità", "Quantità Minima", "Quantità Target"),
+        ("Quantity", "Minimum Quantity", "Maximum Quantity"),
+        ("Menge", "Mindestmenge", "Maximale Menge"),
+        ("Cantidad", "Cantidad mínima", "Cantidad máxima"),
+    ],
+)
+def test_a_least_quantity_beside_the_most_is_that_of_the_stock(
+    stock: str, least: str, most: str
+) -> None:
+    cells = [("A-1", "A-2", "A-3"), ("12", "30", "18"), ("6", "12", "12"), ("24", "48", "36")]
+    found = [column.target for column in propose(["SKU", stock, least, most], cells).columns]
+    assert found == ["identifiers.sku", "availability.quantity", None, None]
+    orders = ["SKU", stock, "Min order qty", "Max order qty"]
+    assert propose(orders, cells).columns[2].target == "availability.minOrder"

@@ -69,3 +69,10 @@ def test_title_taken_from_the_descriptions_leaves_them_to_another_column() -> No
     ).targets()
     assert found["Descrição"] == "title"
     assert found["Descrição complementar"] == "description"
+
+
+def test_abbreviations_before_names_are_no_tables() -> None:
+    assert names_without_prefix(["id_barang", "nm_barang", "hrg_jual", "stk_akhir"]) == [None] * 4
+    assert names_without_prefix(["AR_Ref", "AR_Nom", "AR_Prix", "AR_Poids", "AS_Stock"]) == [
+        "Ref", "Nom", "Prix", "Poids", "Stock",
+    ]  # fmt: skip

@@ -56,6 +56,7 @@ _INSTEAD_OF_PRICE = ("price.list", "price.cost", "price.recommended")
 # Beside these a sale price is the lower one of two prices.
 _PRICED_BY_SALE = {"price.list", "price.compareAt", "price.salePeriod"}
 # A least amount that has one of these words is one of orders.
+_OF_CARTS = frozenset({"order", "orders", "purchase", "sales", "cart"})
 _OF_ORDERS = frozenset({"order", "orders", "quantity", "purchase", "unit", "sales"})
 
 
@@ -241,11 +242,17 @@ def _give_up_codes(
     return True
 
 
+def _has_highest(header: Sequence[str], of: frozenset[str]) -> bool:
+    """`Maximum Quantity` or `Quantità Target` for what a least amount is of, except orders."""
+    highest = (of | {"maximum"}, of | {"target"})
+    return _OF_CARTS.isdisjoint(of) and any(meaning(header_key(name)) in highest for name in header)
+
+
 def _is_least_stock(
     header: Sequence[str], chosen: Sequence[str | None], thoughts: Sequence[ColumnOptions]
 ) -> bool:
     """`minimo` beside `estoque` or `maximo`, `qtd_min` beside `qtd`, `Minimum Quantity` beside
-    `Current Quantity`, and `Store Minimum`, which does not say of what."""
+    `Current Quantity` or `Maximum Quantity`, and `Store Minimum`, which does not say of what."""
     if "availability.minOrder" not in chosen:
         return False
     index = chosen.index("availability.minOrder")
@@ -257,6 +264,8 @@ def _is_least_stock(
     if means == {"minimum"} and (
         stock or any(meaning(header_key(name)) == {"maximum"} for name in header)
     ):
+        return True
+    if stock and "minimum" in means and _has_highest(header, means - {"minimum"}):
         return True
     if stock and (least == f"{stock} min" or (means - {"minimum"} == named - {"current"} != named)):
         return True

@@ -9,7 +9,7 @@ from penstock.catalog.values.availability import QUANTITY_RULES, read_availabili
 from penstock.catalog.values.availability_words import COLOURS
 from penstock.catalog.values.availability_words import WORDS as AVAILABILITY
 from penstock.catalog.values.booleans import WORDS as BOOLEANS
-from penstock.catalog.values.booleans import read_boolean
+from penstock.catalog.values.booleans import read_tax_included
 from penstock.catalog.values.currencies import CODES, TOKEN, currency_of
 from penstock.catalog.values.dates import read_datetime
 from penstock.catalog.values.dimensions import read_dimensions
@@ -55,7 +55,7 @@ _FITS: dict[str, Callable[[str], bool]] = {
     "percent": lambda text: read_percent(text, None).value is not None,
     "pack": lambda text: read_pack(text).value is not None,
     "tax_rate": lambda text: read_tax_rate(text).value is not None,
-    "boolean": lambda text: read_boolean(text).value is not None,
+    "boolean": lambda text: read_tax_included(text).value is not None,
     "published": lambda text: read_published(text).value is not None,
     "attributes": lambda text: "=" in text,
     "listed_variants": lambda text: "=" in text or "|" in text,
@@ -124,6 +124,12 @@ def are_names(samples: Sequence[str]) -> bool:
     return len(names) >= 0.6 * len(cells)
 
 
+def say_if_taxed(samples: Sequence[str]) -> bool:
+    """`incl. VAT`, `без НДС`: whether tax is included, not its rate."""
+    cells = filled(samples)
+    return bool(cells) and all(read_tax_included(text).rule == "tax_words" for text in cells)
+
+
 def are_words(samples: Sequence[str]) -> bool:
     """`Tribal`, `Flat weave`, or single letters: none with a digit, a dash or a dot within."""
     cells = filled(samples)
@@ -177,11 +183,13 @@ def are_digits(samples: Sequence[str]) -> bool:
 
 
 def are_counted(samples: Sequence[str]) -> bool:
-    """`1`, `2`, `3`: the rows are counted."""
+    """`1`, `2`, `3`: the rows are counted. Numbers of articles may follow each other, too, but do
+    not begin with 1."""
     cells = [text.strip() for text in filled(samples)]
     if len(cells) < MIN_FILLED_CELLS or not all(text.isdecimal() for text in cells):
         return False
-    return [int(text) for text in cells] == list(range(int(cells[0]), int(cells[0]) + len(cells)))
+    first = int(cells[0])
+    return first < 2 and [int(text) for text in cells] == list(range(first, first + len(cells)))
 
 
 def are_amounts(samples: Sequence[str]) -> bool:

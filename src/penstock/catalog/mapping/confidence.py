@@ -33,6 +33,8 @@ _DOUBTS = (
     _Doubt(("identifiers.sku",), 1, content.are_counted, 0.6),
     # Numbers of brands and suppliers.
     _Doubt(("brand", "supplier.name"), _ALWAYS, content.are_numbers, 0.6),
+    # `Provider` with `Textil SA` is the name, not the number of a supplier.
+    _Doubt(("supplier.id",), _ALWAYS, content.are_words, 0.6),
     # `Style` with `Tribal` is a kind, and a `slug` of each row nothing that variants share.
     _Doubt(("variants.group",), 0.9, content.are_words, 0.4),
     _Doubt(("variants.group",), 0.9, content.are_different_slugs, 0.4),

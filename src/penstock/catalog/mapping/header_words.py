@@ -53,6 +53,8 @@ def canonical(key: str) -> str:
 def without_brackets(header: str) -> str | None:
     """`Levertijd (dagen)` without its brackets; None if it has none or nothing else, or if they
     name another thing: `EAN (Outer)`."""
+    if "（" in header:
+        header = unicodedata.normalize("NFKC", header)
     rest = _BRACKETED.sub(" ", header).strip()
     if not rest or rest == header.strip():
         return None

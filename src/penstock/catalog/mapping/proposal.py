@@ -6,19 +6,19 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from rapidfuzz import fuzz, process
 
-from penstock.catalog.fields import TIERS, kind_of
+from penstock.catalog.fields import kind_of
 from penstock.catalog.mapping import column_content, synonyms
 from penstock.catalog.mapping.adjustments import adjust
 from penstock.catalog.mapping.assign import assign
 from penstock.catalog.mapping.column_options import MIN_CONFIDENCE, ColumnOptions, How
 from penstock.catalog.mapping.confidence import adjusted_confidence
+from penstock.catalog.mapping.customs_tariff import names_customs_tariff
 from penstock.catalog.mapping.header_meaning import fields_meant
 from penstock.catalog.mapping.header_words import names_packaging
-from penstock.catalog.mapping.quantity_steps import read_quantity_step
+from penstock.catalog.mapping.price_breaks import find_price_breaks
 from penstock.catalog.mapping.shared_prefix import names_without_prefix
 from penstock.catalog.mapping.size_columns import find_size_columns
 from penstock.catalog.mapping.synonyms import Candidate, Hints, header_key
@@ -30,7 +30,6 @@ MAX_ALTERNATIVES = 4
 MIN_MISSPELT_LENGTH = 4
 MIN_WORD_SIMILARITY = 85
 GUESSED = 0.5
-MIN_BREAKS = 3
 
 # The names that readers give to columns of a file without a header.
 _NUMBERED = re.compile(r"Column [0-9]{1,4}")
@@ -136,7 +135,9 @@ def _field_options(
 ) -> ColumnOptions:
     """``shorter`` is the name without the prefix that all columns of the file share."""
     named, hints = synonyms.candidates(name, platform)
-    if platform is not None and synonyms.fills_no_field(name, platform):
+    if names_customs_tariff(name) or (
+        platform is not None and synonyms.fills_no_field(name, platform)
+    ):
         return ColumnOptions({}, None, hints)
     forms = [name]
     if not named and shorter is not None:
@@ -144,7 +145,9 @@ def _field_options(
         forms.append(shorter)
     options: dict[str, tuple[float, How]] = {
         target: (adjusted_confidence(target, confidence, samples), "exact")
-        for target, confidence in _with_stock_words(_without_measures(named, samples), samples)
+        for target, confidence in _with_stock_words(
+            _with_tax_words(_without_measures(named, samples), samples), samples
+        )
     }
     if not options:
         meant = next(filter(None, map(fields_meant, forms)), None)
@@ -185,18 +188,8 @@ def _find_price_breaks(
 ) -> None:
     """Columns named `1`, `10`, `100`, or `1-9`, `10-49`, or `Preis 1 Stk`, `Preis 10 Stk`, that
     contain amounts are prices from that quantity up."""
-    steps = ((index, read_quantity_step(name)) for index, name in enumerate(header))
-    found = [(index, step) for index, step in steps if step and not step.is_discount]
-    numbers = [step.low for _, step in found]
-    grow = all(b > a for a, b in pairwise(numbers))
-    fewest = 2 if any(step.says_range or step.says_price for _, step in found) else MIN_BREAKS
-    if len(found) < fewest or numbers[0] != 1 or not grow or numbers[1] == 2:
-        return
-    for (index, _), quantity in zip(found, numbers, strict=True):
-        cells = samples[index] if index < len(samples) else ()
-        if cells and column_content.fit("price", cells) in (1.0, None):
-            target = "price.amount" if quantity == 1 else f"{TIERS}.{quantity}"
-            thoughts[index].options[target] = (0.8, "exact")
+    for index, target, confidence in find_price_breaks(header, samples):
+        thoughts[index].options[target] = (confidence, "exact")
 
 
 def _find_price_steps(
@@ -241,6 +234,14 @@ def _without_measures(named: list[Candidate], samples: Sequence[str]) -> list[Ca
     if quantity is None or not column_content.are_measures(samples):
         return named
     return [Candidate("specifications.pack", quantity.confidence)]
+
+
+def _with_tax_words(named: list[Candidate], samples: Sequence[str]) -> list[Candidate]:
+    """A column named `VAT` that contains `incl. VAT` says whether tax is included."""
+    rate = next((one for one in named if one.target == "price.taxRate"), None)
+    if rate is None or not column_content.say_if_taxed(samples):
+        return named
+    return [Candidate("price.taxIncluded", rate.confidence)]
 
 
 def _with_stock_words(named: list[Candidate], samples: Sequence[str]) -> list[Candidate]:

@@ -33,6 +33,7 @@ class QuantityStep(NamedTuple):
     says_range: bool = False
     says_price: bool = False
     is_discount: bool = False
+    high: int | None = None
 
 
 def read_quantity_step(header: str) -> QuantityStep | None:
@@ -45,7 +46,7 @@ def read_quantity_step(header: str) -> QuantityStep | None:
     says_range = len(numbers) == 2 and _has_range(tokens)
     if not 1 <= len(numbers) <= 1 + says_range or (says_range and numbers[1] <= numbers[0]):
         return None
-    step = QuantityStep(numbers[0], says_range=says_range)
+    step = QuantityStep(numbers[0], says_range=says_range, high=numbers[1] if says_range else None)
     for token in tokens:
         told = _add(step, token)
         if told is None:

@@ -27,14 +27,14 @@ def find_price(
     header: Sequence[str], free: Iterable[int], samples: Sequence[Sequence[str]]
 ) -> int | None:
     """The first column without a field whose name has a word for price and that contains amounts:
-    `GN-pris`, `tc_CenaNetto7`."""
-    for index in free:
-        if _names_a_price(header[index]) and index < len(samples):
-            share = column_content.fit("price", samples[index])
-            if share is not None and share >= _MIN_SHARE:
-                return index
-            if share is None and column_content.are_decimals(samples[index]):
-                return index
+    `GN-pris`, `tc_CenaNetto7`. One that says it is the selling price comes first."""
+    named = [index for index in free if _names_a_price(header[index]) and index < len(samples)]
+    for index in sorted(named, key=lambda index: "sales" not in meaning(header_key(header[index]))):
+        share = column_content.fit("price", samples[index])
+        if share is not None and share >= _MIN_SHARE:
+            return index
+        if share is None and column_content.are_decimals(samples[index]):
+            return index
     return None
 
 

@@ -218,9 +218,17 @@ def fills_no_field(header: str, platform: str) -> bool:
 def exact(key: str) -> dict[str, float]:
     """Fields with exactly this name, with their confidence."""
     found = known_names().get(key)
-    if found is None and ("ae" in key or "oe" in key or "ue" in key):
-        found = known_names().get(key.replace("ae", "a").replace("oe", "o").replace("ue", "u"))
+    if found is None and ("ae" in key or "oe" in key or "ue" in key or "aa" in key):
+        found = known_names().get(_without_digraphs(key))
+        found = found or known_names().get(key.replace("ae", "æ").replace("oe", "ø"))
     return found or {}
+
+
+def _without_digraphs(key: str) -> str:
+    """`lagerstuecke` and `paa lager` as they are without dots and rings: `lagerstucke`."""
+    for two, one in (("ae", "a"), ("oe", "o"), ("ue", "u"), ("aa", "a")):
+        key = key.replace(two, one)
+    return key
 
 
 def candidates(header: str, platform: str | None = None) -> tuple[list[Candidate], Hints]:

@@ -10,8 +10,10 @@ from penstock.catalog.values.availability_words import (
     FEW_WORDS,
     HOUR_WORDS,
     IMMEDIATELY,
+    JOINED_PHRASES,
     MANY_WORDS,
     NEGATIONS,
+    NEGATIONS_BEFORE,
     WORDS,
 )
 from penstock.catalog.values.dates import read_date
@@ -184,6 +186,7 @@ def _phrase_in(word: str) -> str | None:
     """The status of the longest known phrase in the text, reversed by a "not" outside it."""
     words = _WORDS.findall(word)[:12]
     for length in range(min(5, len(words)), 0, -1):
+        told: str | None = None
         for start in range(len(words) - length + 1):
             phrase = " ".join(words[start : start + length])
             if phrase in WORDS and (length > 1 or len(phrase) > 3):
@@ -191,7 +194,21 @@ def _phrase_in(word: str) -> str | None:
                 around = words[:start] + words[start + length :]
                 if status in ("in_stock", "limited") and NEGATIONS.intersection(around):
                     return "out_of_stock"
-                return status
+                # `lager slut`: a word that says there is none outweighs one for the stock.
+                told = status if told is None or status == "out_of_stock" else told
+        if told is not None:
+            return told
+    return None if word.isascii() else _joined_phrase_in(word)
+
+
+def _joined_phrase_in(word: str) -> str | None:
+    """The status of the longest known phrase of a script without spaces: `現在、在庫切れです`."""
+    for phrase in JOINED_PHRASES:
+        before, found, _ = word.partition(phrase)
+        if found:
+            denied = before.rstrip().endswith(NEGATIONS_BEFORE)
+            status = WORDS[phrase]
+            return "out_of_stock" if denied and status in ("in_stock", "limited") else status
     return None
 
 

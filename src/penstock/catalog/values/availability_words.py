@@ -16,6 +16,14 @@ DAY_WORDS: dict[str, int] = {
 }
 HOUR_WORDS = words(_LISTS["hours"])
 NEGATIONS = words(_LISTS["negations"])
+NEGATIONS_BEFORE = tuple(words(_LISTS["negations before a word"]))
+# Phrases of scripts without spaces, which may stand in a longer text, the longest first.
+JOINED_PHRASES: tuple[str, ...] = tuple(
+    sorted(
+        (phrase for phrase in WORDS if len(phrase) > 1 and all(c >= "\u0e00" for c in phrase)),
+        key=lambda phrase: (-len(phrase), phrase),
+    )
+)
 # Words around a mere count: "noch 3 Stück", "more than 10".
 FEW_WORDS = words(_LISTS["few left"])
 MANY_WORDS = words(_LISTS["more than"])

@@ -74,7 +74,7 @@ _SIGN = re.compile("[\u20a0-\u20b5\u20b7-\u20cf¢֏؋৲৳૱௹฿៛﷼]")
 _CAPITALS = re.compile(r"(?<![^\W\d_])[A-Z]{2,3}(?![^\W\d_])")
 # `¥` is the yuan beside Chinese words, and with cents, which the yen does not have.
 _YEN_OR_YUAN = frozenset("¥￥")
-_YUAN = re.compile(r"[价售折]|[0-9]\.(?:[0-9][1-9]|[1-9]0)(?![0-9])")
+_YUAN = re.compile(r"[价售折件斤盒]|[0-9]\.(?:[0-9][1-9]|[1-9]0?)(?![0-9])")
 _DIGITS = re.compile(r"[0-9](?:[0-9.,' ]*[0-9])?")
 
 

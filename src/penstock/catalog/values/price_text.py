@@ -32,6 +32,7 @@ _WIDE_MARKS = re.compile(
 # `C $129.95`
 _SPLIT_SIGN = re.compile(r"(?<![^\W\d_])([A-Z]{1,3}) \$(?= ?[0-9])")
 _TAG = re.compile(r"<(?P<name>/?[A-Za-z]{1,10})[^<>]{0,200}>")
+_STRUCK_IN_MARKDOWN = re.compile(r"~~([^~]{1,60})~~")
 _STRUCK = frozenset(("del", "s", "strike"))
 # `1 299 руб. 50 коп.`
 _WITH_HUNDREDTHS = re.compile(
@@ -46,6 +47,8 @@ def plain_text(text: str) -> str:
     """The text in plain characters, with single spaces."""
     if "&" in text:
         text = html.unescape(text)
+    if "~~" in text:
+        text = _STRUCK_IN_MARKDOWN.sub(r"<s>\1</s>", text)
     if "<" in text:
         text = _without_tags(text)
     if not text.isascii():
@@ -60,6 +63,8 @@ def plain_text(text: str) -> str:
     body = _SPLIT_SIGN.sub(_joined_sign, _APOSTROPHE_AS_MARK.sub(r"\1.\2", body))
     if _HYPHEN_AS_ZERO.search(body) and TOKEN.search(body):
         body = _HYPHEN_AS_ZERO.sub(" 0", body)
+    if any(map(str.isalpha, body)):
+        body = words.PER_THOUSAND.sub("/1000", words.BETWEEN_AND.sub(r"\g<low> - ", body))
     return _WITH_HUNDREDTHS.sub(_joined_hundredths, body)
 
 

@@ -27,6 +27,7 @@ def _standing_alone(heading: str) -> re.Pattern[str]:
 
 
 ON_REQUEST = _standing_alone("on request")
+NOT_NAMED = words(_LISTS["not named"])
 FREE = frozenset(phrases(_LISTS["free"]))
 FROM = _standing_alone("from")
 NOW = _standing_alone("now")
@@ -62,11 +63,25 @@ PER_COUNT = re.compile(
     r"(?P<count>[1-9][0-9]{0,5})\s{0,2}(?:$|:)",
     re.IGNORECASE,
 )
+_BETWEEN_WORDS, _AND, _THOUSAND = (
+    "|".join(sorted(map(re.escape, words(_LISTS[heading])), key=len, reverse=True))
+    for heading in ("between", "and", "thousand")
+)
+# `between $10 and $20` up to the upper end.
+BETWEEN_AND = re.compile(
+    rf"(?<![^\W_])(?:{_BETWEEN_WORDS})\s(?P<low>[^\W\d_]{{0,3}}[^\w\s]?\s?[0-9][^;|/]{{0,20}}?)"
+    rf"\s(?:{_AND})\s(?=[^\W\d_]{{0,3}}[^\w\s]?\s?[0-9])",
+    re.IGNORECASE,
+)
+PER_THOUSAND = re.compile(
+    rf"(?:/|(?<![^\W_])(?:{_PER}|za)(?![^\W_]))\s?(?:{_THOUSAND})(?![^\W_])\.?", re.IGNORECASE
+)
 # "1.2k" and "2 for $5" do not mean the number that is written.
 NOT_PLAIN = re.compile(
     r"[0-9]\s?(?:k|tsd|mio|mrd|mn|bn|million|millions|thousand|billion|mille|mil|mila"
-    r"|lakhs?|lacs?|crores?|cr|tys|tis|mln|млн|тыс|тис|millones|milhões|milioni)(?![^\W_])"
-    r"|[0-9]\s?[万億亿만억]|[0-9](?-i:MM?)(?![^\W_])"
+    r"|lakhs?|lacs?|crores?|cr|tys|tis|mln|млн|тыс|тис|millones|milhões|milioni"
+    r"|rb|ribu|jt|juta|nghìn|ngàn|triệu|bin|milyon|χιλ|χιλιάδες|אלף|ألف|الف|هزار|हजार|হাজার)(?![^\W_])"
+    r"|[0-9]\s?(?:[万億亿만억萬千천]|พัน|หมื่น|แสน|ล้าน)|[0-9](?-i:MM?)(?![^\W_])"
     r"|^[0-9]{1,2}\s?/\s?[$£€]"
     r"|(?<![^\W_])(?:two|three|zwei|drei|deux|trois|dos|tres|due|tre|twee|drie)\s"
     r"(?:for|für|pour|por|per|voor)(?![^\W_])"

@@ -33,6 +33,9 @@ from penstock.catalog.values.result import EMPTY, NormalisedValue, Problem, prob
 from penstock.catalog.values.units import unit_of
 
 MAX_LENGTH = 300
+# `n. c.`, `P.O.A.`
+MAX_ABBREVIATION = 9
+_ABBREVIATION_MARKS = re.compile(r"[\s.!*]+")
 # Unknown words in a text with a currency; a sentence has more.
 MAX_STRANGE_WORDS = 8
 
@@ -42,6 +45,7 @@ _SIMPLE = re.compile(
     r"(?P<number>[0-9](?:[0-9.,' \u00a0\u202f]{0,20}[0-9])?)\s?"
     r"(?P<after>[^\W\d_]{1,3}\.?|[^\w\s.,'+()-])?"
 )
+_ONE_DECIMAL = re.compile(r"[0-9]{1,6}\.[1-9]")
 _CENTS = re.compile(r"([1-9][0-9]{0,11}|0)[.,]([0-9]{2})")
 _NUMBERS = re.compile(r"[0-9](?:[0-9.,' ]*[0-9])?(?:[.,](?:-{1,2}|(?![^\W_])))?|[.,][0-9]{1,4}")
 _EXPONENT = re.compile(r"[0-9](?:[.,][0-9]{1,16})?[eE][+-]?[0-9]{1,2}")
@@ -132,7 +136,15 @@ def read_price(text: str, style: PriceStyle = UNKNOWN) -> NormalisedValue:
         simple = _read_simple(match, text, style)
         if simple is not None:
             return simple
+    if len(text) <= MAX_ABBREVIATION and _ABBREVIATION_MARKS.sub("", text).casefold() in (
+        words.NOT_NAMED
+    ):
+        return _on_request()
     return EMPTY if is_empty_cell(text) else _read_any(text, style)
+
+
+def _on_request() -> NormalisedValue:
+    return NormalisedValue(Price(None), "price_on_request", 1.0, (problem("PRICE_ON_REQUEST"),))
 
 
 def _read_simple(match: re.Match[str], text: str, style: PriceStyle) -> NormalisedValue | None:
@@ -147,7 +159,8 @@ def _read_simple(match: re.Match[str], text: str, style: PriceStyle) -> Normalis
         return _read_bare(match["number"], text, style)
     body = match["number"]
     plain = _CENTS.fullmatch(body)
-    if plain is not None and found.currency == "JPY" and found.confidence < 0.9:
+    is_yuan = found.currency == "JPY" and found.confidence < 0.9
+    if is_yuan and (plain is not None or _ONE_DECIMAL.fullmatch(body)):
         return None  # Yen have no cents, so `¥12.50` are yuan.
     if plain is not None:
         amount = f"{plain[1]}.{plain[2]}"
@@ -311,7 +324,7 @@ def _read_words(body: str, text: str, style: PriceStyle) -> NormalisedValue:
         price = Price(amount, style.currency, style.unit, style.tax_included)
         return NormalisedValue(price, "price_free", 0.8, (problem("PRICE_FREE", value=text),))
     if words.ON_REQUEST.search(body):
-        return NormalisedValue(Price(None), "price_on_request", 1.0, (problem("PRICE_ON_REQUEST"),))
+        return _on_request()
     return unreadable("PRICE_UNREADABLE", text)
 
 

@@ -74,7 +74,7 @@ def reader(kind: str, style: Style) -> Reader:
         "step": price_tiers.read_step,
         "percent": lambda raw: price_tiers.read_percent(raw, decimal),
         "tax_rate": lambda raw: numbers.read_tax_rate(raw, decimal),
-        "boolean": booleans.read_boolean,
+        "boolean": booleans.read_tax_included,
         "availability": lambda raw: availability.read_availability(raw, decimal),
         "count": lambda raw: numbers.read_count(raw, decimal),
         "quantity": lambda raw: availability.read_quantity(raw, decimal),

@@ -63,7 +63,8 @@ _PACK_OF = re.compile(
     rf"\s{{0,2}}(?P<unit>{_WORD})?\)?"
 )
 _N_PACK = re.compile(
-    r"(?P<count>[0-9]{1,5})(?:\s{0,2}-\s{0,2}|er[ -]?|\s{1,2})(?P<outer>[^\W\d_]{2,16})?"
+    r"(?P<count>[0-9]{1,5})(?:\s{0,2}-\s{0,2}|er[ -]?|['’]?[sS](?:\s|$)|\s{1,2})"
+    r"(?P<outer>[^\W\d_]{2,16})?"
 )
 
 
