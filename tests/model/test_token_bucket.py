@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -83,6 +85,101 @@ def test_calls_that_arrive_late_do_not_exceed_the_limit(
             arrivals.append((now + late, grant.tokens, now + late + answer))
 
 
+@dataclass
+class Query:
+    """A call to a provider with a cost bucket: what it asks for and costs, and when."""
+
+    asked: float
+    cost: float
+    start: float
+    arrives: float
+    ends: float
+    # Answered with the provider's status; else it failed, with or without being charged.
+    answered: bool
+    available: float = 0.0
+
+
+# Mostly far apart, so that one call may be over before another one arrives.
+TIMES = st.sampled_from((0.0, 10.0, 5000.0))
+
+
+@given(
+    st.lists(
+        st.tuples(
+            TIMES, st.sampled_from((10.0, 900.0)), st.sampled_from((0.0, 1.0)), TIMES, TIMES, TIMES,
+            st.sampled_from(("answered", "answered", "charged", "free")), st.booleans(),
+        ),
+        min_size=1,
+        max_size=60,
+    )
+)  # fmt: skip
+def test_what_a_provider_says_about_its_bucket_never_lets_too_much_through(
+    asks: list[tuple[float, float, float, float, float, float, str, bool]],
+) -> None:
+    """However late calls arrive, answers come and are reported, and whatever becomes of them."""
+    rate, now = Rate(2.0, 40), 0.0
+    status = ThrottleStatus(1000, 1000, 50)
+    bucket = TokenBucket.full(rate, 0.0).corrected(rate, 0.0, status)
+    level, level_at = 1000.0, 0.0
+    flying: list[Query] = []
+    told: list[tuple[float, Query, bool]] = []
+    landed: dict[bool, float] = {True: 0.0, False: 0.0}
+
+    def provider_until(at: float) -> None:
+        nonlocal level, level_at
+        level = min(1000.0, level + max(0.0, at - level_at) / 1000 * 50)
+        level_at = max(level_at, at)
+
+    for pause, asked, share, late, answer, report, outcome, worker in [
+        *asks, (60_000.0, 1.0, 1.0, 0.0, 0.0, 0.0, "answered", True),
+    ]:  # fmt: skip
+        now += pause
+        for one in sorted(
+            (one for one in flying if one.arrives <= now), key=lambda one: one.arrives
+        ):
+            provider_until(one.arrives)
+            assert level >= one.asked - 1e-3
+            level -= one.cost
+            one.available = level
+        flying = [one for one in flying if one.arrives > now]
+        for at, one, by in sorted((one for one in told if one[0] <= now), key=lambda one: one[0]):
+            bucket = bucket.refilled(rate, at).landed(one.asked)
+            if one.answered:
+                said = ThrottleStatus(one.available, 1000, 50)
+                since = one.start if landed[by] <= one.start else None
+                bucket = bucket.corrected(
+                    rate, at, said, refund=one.asked - one.cost, told_at_ms=since
+                )
+            bucket = bucket.landed(0.0, at)
+            landed[by] = max(landed[by], one.ends)
+        told = [one for one in told if one[0] > now]
+        bucket, grant = bucket.take(rate, now, asked, asked)
+        if grant.tokens:
+            made = Query(
+                asked, 0.0 if outcome == "free" else asked * share, now, now + late,
+                now + late + answer, outcome == "answered",
+            )  # fmt: skip
+            flying.append(made)
+            told.append((made.ends + report, made, worker))
+
+
+def test_what_failed_calls_took_is_there_again_after_the_next_answer() -> None:
+    """The provider did not charge them."""
+    rate, status = Rate(2.0, 40), ThrottleStatus(1000, 1000, 50)
+    bucket = TokenBucket.full(rate, 0.0).corrected(rate, 0.0, status)
+    bucket, _ = bucket.take(rate, 0.0, 800, 800)
+    bucket = bucket.landed(800, 10.0)
+    assert bucket.tokens < 200
+    bucket, _ = bucket.take(rate, 20.0, 100, 100)
+    said = ThrottleStatus(940, 1000, 50)
+    believed = bucket.landed(100).corrected(rate, 30.0, said, refund=40, told_at_ms=20.0)
+    assert believed.tokens == 940
+    # One more call ended while this one was under way: it may have been charged since.
+    careful = bucket.landed(0.0, 25.0).landed(100)
+    careful = careful.corrected(rate, 30.0, said, refund=40, told_at_ms=20.0)
+    assert careful.tokens < 200
+
+
 def test_calls_of_a_worker_that_died_are_forgotten() -> None:
     rate = Rate(1.0, 20)
     bucket, grant = TokenBucket.full(rate, 0.0).take(rate, 0.0, 1.0, 30)
@@ -142,6 +239,16 @@ def test_a_clock_that_goes_back_adds_nothing() -> None:
     rate = Rate(1.0, 10)
     bucket = TokenBucket(2.0, 10_000.0).refilled(rate, 4000.0)
     assert (bucket.tokens, bucket.at_ms) == (2.0, 10_000.0)
+
+
+def test_a_provider_that_goes_on_refusing_gets_single_calls() -> None:
+    rate, bucket = Rate(0.1, 40), TokenBucket.full(Rate(0.1, 40), 0.0)
+    granted = []
+    for _ in range(7):
+        bucket, grant = bucket.take(rate, bucket.paused_until_ms, 1.0, 1.0)
+        granted.append(grant.tokens)
+        bucket = bucket.throttled(bucket.paused_until_ms, 1000).landed(1.0)
+    assert granted == [1.0] * 5 + [0.0] * 2
 
 
 def test_a_retry_after_pauses_everybody() -> None:

@@ -228,7 +228,7 @@ class _RunningCall(Call):
             status=self.bucket,
         )  # fmt: skip
         report.add_duration(ms)
-        await gate.ended(key, passed, report, answered=self.is_answered)
+        await gate.ended(key, passed, report, self.started_ms, answered=self.is_answered)
 
 
 class CallLimiter:

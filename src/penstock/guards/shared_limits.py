@@ -67,6 +67,9 @@ class _Local:
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     report: CallReport = field(default_factory=CallReport)
     last_success_ms: float = 0.0
+    # When a call ended last, and when the last one began whose answer told about the bucket.
+    landed_ms: float = 0.0
+    told_ms: float = 0.0
     # Failures since then.
     failures: int = 0
     knows_bucket: bool = False
@@ -161,7 +164,7 @@ class SharedGate:
             permit = await asyncio.shield(asked)
         except asyncio.CancelledError:
             # What this asked for may be granted all the same.
-            asked.add_done_callback(partial(self._nobody_waits, key, local, report))
+            asked.add_done_callback(partial(self._after_cancel, key, local, report))
             raise
         except Exception:
             _put_back(local, report)
@@ -183,7 +186,7 @@ class SharedGate:
             local.probe_ms = now + permit.wait_ms
         return permit
 
-    def _nobody_waits(
+    def _after_cancel(
         self, key: LimitKey, local: _Local, report: CallReport | None, asked: asyncio.Task[Permit]
     ) -> None:
         """The caller was cancelled while the shared state was asked."""
@@ -215,15 +218,20 @@ class SharedGate:
 
     def _land(self, key: LimitKey, local: _Local, tokens: float, *, answered: bool) -> None:
         if answered:
-            local.report.landed += tokens
+            self._landed(local, tokens)
         else:
             loop = asyncio.get_running_loop()
             loop.call_later(_LATE_SECONDS, self._land_late, key, tokens)
 
     def _land_late(self, key: LimitKey, tokens: float) -> None:
         local = self._local(key)
-        local.report.landed += tokens
+        self._landed(local, tokens)
         self._schedule(key, local)
+
+    @staticmethod
+    def _landed(local: _Local, tokens: float) -> None:
+        local.landed_ms = _now_ms()
+        local.report.add(CallReport(landed=tokens))
 
     def succeeded(self, key: LimitKey, passed: Pass, ms: float, now: float) -> None:
         local = passed.local or self._local(key)
@@ -231,19 +239,25 @@ class SharedGate:
         report.succeeded += 1
         report.failed_before = report.failed
         report.landed += passed.cost
+        report.status_is_last = False
         report.add_duration(ms)
-        local.last_success_ms = now
+        local.last_success_ms = local.landed_ms = now
         if local.timer is None:
             self._schedule(key, local)
 
     async def ended(
-        self, key: LimitKey, passed: Pass, report: CallReport, *, answered: bool = True
+        self, key: LimitKey, passed: Pass, report: CallReport, started_ms: float, *, answered: bool
     ) -> None:
         """Report a call that failed, was refused, was a probe, or told about the bucket: at once
         if others have to know."""
         local, now = self._local(key), _now_ms()
         report.landed = passed.cost if answered else 0.0
-        if not answered:
+        if report.status is not None:
+            report.status_is_last = local.landed_ms <= started_ms
+            local.told_ms = started_ms
+        if answered:
+            local.landed_ms = now
+        else:
             self._land(key, local, passed.cost, answered=False)
         if report.succeeded:
             local.last_success_ms, local.failures = now, 0
@@ -253,7 +267,7 @@ class SharedGate:
         is_news = report.status is not None and not local.knows_bucket
         local.knows_bucket = local.knows_bucket or is_news
         if passed.probe_id is not None:
-            report.probe_id = passed.probe_id
+            report.probe_id, report.status_age_ms = passed.probe_id, now - started_ms
             await asyncio.shield(self._tell(key, report))
             if not report.failed:
                 local.refused_until_ms = 0.0
@@ -301,6 +315,7 @@ class SharedGate:
             return None
         report, local.report = local.report, CallReport()
         report.success_age_ms = max(0.0, _now_ms() - local.last_success_ms)
+        report.status_age_ms = _now_ms() - local.told_ms
         return report
 
     def _local(self, key: LimitKey) -> _Local:

@@ -66,6 +66,9 @@ class CallReport:
     # What a call cost, as a share of the points that it asked for.
     cost_share: float | None = None
     status: ThrottleStatus | None = None
+    # No other call of the process has ended since the one with this status began, so long ago.
+    status_is_last: bool = False
+    status_age_ms: float = 0.0
     probe_id: str | None = None
     # The probe of this id was not sent.
     abandoned: str | None = None
@@ -86,6 +89,8 @@ class CallReport:
         self.refund += later.refund
         self.landed += later.landed
         self.cost_share = self.cost_share if later.cost_share is None else later.cost_share
+        if later.status is not None or later.landed:
+            self.status_is_last = later.status_is_last
         self.status = later.status or self.status
         self.abandoned = later.abandoned or self.abandoned
         self.durations = [a + b for a, b in zip(self.durations, later.durations, strict=True)]

@@ -104,6 +104,8 @@ class TokenBucket:
     # Tokens of calls that have not ended, and until when they are believed to be under way.
     in_flight: float = 0.0
     in_flight_until_ms: float = 0.0
+    # When calls were last told to have ended.
+    landed_at_ms: float = 0.0
 
     @staticmethod
     def full(rate: Rate, now_ms: float) -> TokenBucket:
@@ -172,27 +174,36 @@ class TokenBucket:
         rate = self.rate(configured)
         return replace(self, tokens=min(rate.capacity, self.tokens + max(0.0, tokens)))
 
-    def landed(self, tokens: float) -> TokenBucket:
+    def landed(self, tokens: float, now_ms: float = 0.0) -> TokenBucket:
         """Calls that took so many tokens have ended, or were not made."""
-        return replace(self, in_flight=max(0.0, self.in_flight - tokens))
+        return replace(
+            self, in_flight=max(0.0, self.in_flight - tokens),
+            landed_at_ms=max(self.landed_at_ms, now_ms),
+        )  # fmt: skip
 
     def without_bookings(self) -> TokenBucket:
         """The callers that were told to return have been told something else meanwhile."""
         return replace(self, booked_until_ms=0.0)
 
     def throttled(self, now_ms: float, retry_after_ms: float) -> TokenBucket:
-        """The provider refused a call: no call starts before its Retry-After."""
+        """The provider refused a call: no call starts before its Retry-After, and then half as
+        many at once. If it goes on refusing, soon none is left."""
         return replace(
-            self, paused_until_ms=max(self.paused_until_ms, now_ms + retry_after_ms), tokens=0.0
-        )
+            self, paused_until_ms=max(self.paused_until_ms, now_ms + retry_after_ms),
+            tokens=self.tokens / 2,
+        )  # fmt: skip
 
     def corrected(
         self, configured: Rate, now_ms: float, status: ThrottleStatus, refund: float = 0.0,
-        cost_share: float | None = None,
+        cost_share: float | None = None, *, told_at_ms: float | None = None,
     ) -> TokenBucket:  # fmt: skip
         """Adopt what the provider says about its bucket. ``refund`` is what a call cost less than
-        it had taken, ``cost_share`` what it cost of the points it asked for. Other calls may be on
-        their way, so the lower level is believed."""
+        it had taken, ``cost_share`` what it cost of the points it asked for.
+
+        ``told_at_ms`` is when the call that was told this began, if none of its process has ended
+        since. If none of the others has, only those under way can have taken points: what they
+        leave is there, also what failed calls had taken from here and not from the provider. Else
+        the lower level is believed."""
         told = Rate(max(status.per_second, 1e-3), max(status.maximum, 1.0))
         bucket = replace(self.refilled(configured, now_ms), reported=told)
         if cost_share is not None:
@@ -202,8 +213,10 @@ class TokenBucket:
             # Until now tokens had another unit, and bookings were made in it.
             level = max(0.0, min(told.capacity, status.available))
             return replace(bucket, tokens=level, in_flight=0.0).without_bookings()
-        level = min(bucket.tokens + refund, status.available, told.capacity)
-        return replace(bucket, tokens=max(0.0, level))
+        level = min(bucket.tokens + refund, status.available)
+        if told_at_ms is not None and self.landed_at_ms <= told_at_ms:
+            level = max(level, status.available - bucket.in_flight)
+        return replace(bucket, tokens=max(0.0, min(level, told.capacity)))
 
 
 def _together(rate: Rate, due_ms: float, now_ms: float) -> float:

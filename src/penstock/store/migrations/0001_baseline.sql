@@ -1578,6 +1578,8 @@ CREATE TABLE provider_states (
     -- What calls took that have not ended, and until when they are believed to be under way.
     in_flight        double precision NOT NULL DEFAULT 0 CHECK (in_flight >= 0),
     in_flight_until  timestamptz,
+    -- When calls were last told to have ended.
+    landed_at        timestamptz,
     circuit          text NOT NULL DEFAULT 'closed' CHECK (circuit IN ('closed', 'open', 'half_open')),
     failures         integer NOT NULL DEFAULT 0,
     last_failure_at  timestamptz,

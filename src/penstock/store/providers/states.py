@@ -186,10 +186,15 @@ class StoredLimits:
         bucket = bucket.landed(report.landed + report.returned)
         if report.returned:
             bucket = bucket.returned(rate, report.returned)
-        if report.status is not None:
-            bucket = bucket.corrected(rate, now, report.status, report.refund, report.cost_share)
         if report.throttled and report.retry_after_ms:
             bucket = bucket.throttled(now, report.retry_after_ms)
+        if report.status is not None:
+            told_at = now - report.status_age_ms if report.status_is_last else None
+            bucket = bucket.corrected(
+                rate, now, report.status, report.refund, report.cost_share, told_at_ms=told_at
+            )
+        if report.landed:
+            bucket = bucket.landed(0.0, now)
         circuit = _judged(state.circuit, report, now, self._limits)
         if circuit.state is not state.circuit.state and circuit.state is CircuitState.CLOSED:
             # All callers have waited for the circuit, whatever they were told before.
@@ -246,6 +251,7 @@ def _state(row: Any) -> _State:
     bucket = TokenBucket(
         row["tokens"], _ms(row["refilled_at"]), reported, _ms(row["paused_until"]),
         _ms(row["booked_until"]), row["cost_share"], row["in_flight"], _ms(row["in_flight_until"]),
+        _ms(row["landed_at"]),
     )  # fmt: skip
     opened = row["opened_at"]
     circuit = Circuit(
@@ -266,7 +272,7 @@ def _columns(state: _State) -> tuple[Any, ...]:
         _at(bucket.paused_until_ms), _at(bucket.booked_until_ms), circuit.state, circuit.failures,
         _at(circuit.last_failure_ms), _at(circuit.opened_at_ms), _at(circuit.next_probe_ms),
         circuit.probe_id, _at(circuit.probe_until_ms), bucket.cost_share,
-        bucket.in_flight, _at(bucket.in_flight_until_ms),
+        bucket.in_flight, _at(bucket.in_flight_until_ms), _at(bucket.landed_at_ms),
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 -- The bucket and circuit of one key, locked for the transaction, and the time by this clock.
 SELECT tokens, refilled_at, reported_rate, reported_burst, paused_until, booked_until, circuit,
        failures, last_failure_at, opened_at, next_probe_at, probe_id, probe_expires_at, cost_share,
-       in_flight, in_flight_until, version, clock_timestamp() AS now
+       in_flight, in_flight_until, landed_at, version, clock_timestamp() AS now
 FROM provider_states WHERE org_id = $1 AND provider = $2 AND company = $3 AND domain = $4
 FOR NO KEY UPDATE
 
@@ -16,7 +16,7 @@ ON CONFLICT DO NOTHING
 UPDATE provider_states SET tokens = $5, refilled_at = $6, reported_rate = $7, reported_burst = $8,
     paused_until = $9, booked_until = $10, circuit = $11, failures = $12, last_failure_at = $13,
     opened_at = $14, next_probe_at = $15, probe_id = $16, probe_expires_at = $17, cost_share = $18,
-    in_flight = $19, in_flight_until = $20, version = version + 1
+    in_flight = $19, in_flight_until = $20, landed_at = $21, version = version + 1
 WHERE org_id = $1 AND provider = $2 AND company = $3 AND domain = $4
 RETURNING version, clock_timestamp() AS now
 
@@ -27,13 +27,13 @@ WITH saved AS (
     UPDATE provider_states SET tokens = $5, refilled_at = $6, reported_rate = $7, reported_burst = $8,
         paused_until = $9, booked_until = $10, circuit = $11, failures = $12, last_failure_at = $13,
         opened_at = $14, next_probe_at = $15, probe_id = $16, probe_expires_at = $17, cost_share = $18,
-        in_flight = $19, in_flight_until = $20, version = version + 1
-    WHERE org_id = $1 AND provider = $2 AND company = $3 AND domain = $4 AND version = $21
+        in_flight = $19, in_flight_until = $20, landed_at = $21, version = version + 1
+    WHERE org_id = $1 AND provider = $2 AND company = $3 AND domain = $4 AND version = $22
     RETURNING version, clock_timestamp() AS now
 ), counted AS (
     INSERT INTO provider_calls AS c (org_id, provider, company, domain, minute, calls, failed, throttled,
                                      durations)
-    SELECT $1, $2, $3, $4, date_trunc('minute', now), $22, $23, $24, $25 FROM saved WHERE $22 > 0
+    SELECT $1, $2, $3, $4, date_trunc('minute', now), $23, $24, $25, $26 FROM saved WHERE $23 > 0
     ON CONFLICT (org_id, provider, company, domain, minute) DO UPDATE SET
         calls = c.calls + excluded.calls, failed = c.failed + excluded.failed,
         throttled = c.throttled + excluded.throttled,
@@ -45,12 +45,14 @@ SELECT true AS saved, s.version, s.now, NULL::float8 AS tokens, NULL::timestampt
        NULL::timestamptz AS booked_until, NULL AS circuit, NULL::integer AS failures,
        NULL::timestamptz AS last_failure_at, NULL::timestamptz AS opened_at,
        NULL::timestamptz AS next_probe_at, NULL AS probe_id, NULL::timestamptz AS probe_expires_at,
-       NULL::float8 AS cost_share, NULL::float8 AS in_flight, NULL::timestamptz AS in_flight_until
+       NULL::float8 AS cost_share, NULL::float8 AS in_flight, NULL::timestamptz AS in_flight_until,
+       NULL::timestamptz AS landed_at
 FROM saved s
 UNION ALL
 SELECT false, p.version, clock_timestamp(), p.tokens, p.refilled_at, p.reported_rate, p.reported_burst,
        p.paused_until, p.booked_until, p.circuit, p.failures, p.last_failure_at, p.opened_at,
-       p.next_probe_at, p.probe_id, p.probe_expires_at, p.cost_share, p.in_flight, p.in_flight_until
+       p.next_probe_at, p.probe_id, p.probe_expires_at, p.cost_share, p.in_flight, p.in_flight_until,
+       p.landed_at
 FROM provider_states p
 WHERE p.org_id = $1 AND p.provider = $2 AND p.company = $3 AND p.domain = $4
   AND NOT EXISTS (SELECT FROM saved)
@@ -71,7 +73,8 @@ ON CONFLICT (org_id, provider, company, domain, minute) DO UPDATE SET
 SELECT s.org_id, o.name AS org, s.provider, s.company, s.domain, s.tokens, s.refilled_at,
        s.reported_rate, s.reported_burst, s.paused_until, s.booked_until, s.circuit, s.failures,
        s.last_failure_at, s.opened_at, s.next_probe_at, s.probe_id, s.probe_expires_at,
-       s.cost_share, s.in_flight, s.in_flight_until, clock_timestamp() AS now, c.calls, c.failed, c.throttled, c.durations, own.rate
+       s.cost_share, s.in_flight, s.in_flight_until, s.landed_at, clock_timestamp() AS now,
+       c.calls, c.failed, c.throttled, c.durations, own.rate
 FROM provider_states s
 JOIN orgs o ON o.id = s.org_id
 LEFT JOIN sources own ON own.org_id = s.org_id AND s.provider = 'source' AND own.name = s.domain
