@@ -146,7 +146,7 @@ def test_what_a_provider_says_about_its_bucket_never_lets_too_much_through(
             bucket = bucket.refilled(rate, at).landed(one.asked)
             if one.answered:
                 said = ThrottleStatus(one.available, 1000, 50)
-                since = one.start if landed[by] <= one.start else None
+                since = one.start if landed[by] < one.start else None
                 bucket = bucket.corrected(
                     rate, at, said, refund=one.asked - one.cost, told_at_ms=since
                 )

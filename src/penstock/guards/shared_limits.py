@@ -253,7 +253,7 @@ class SharedGate:
         local, now = self._local(key), _now_ms()
         report.landed = passed.cost if answered else 0.0
         if report.status is not None:
-            report.status_is_last = local.landed_ms <= started_ms
+            report.status_is_last = local.landed_ms < started_ms
             local.told_ms = started_ms
         if answered:
             local.landed_ms = now

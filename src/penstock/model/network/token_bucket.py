@@ -214,7 +214,7 @@ class TokenBucket:
             level = max(0.0, min(told.capacity, status.available))
             return replace(bucket, tokens=level, in_flight=0.0).without_bookings()
         level = min(bucket.tokens + refund, status.available)
-        if told_at_ms is not None and self.landed_at_ms <= told_at_ms:
+        if told_at_ms is not None and self.landed_at_ms < told_at_ms:
             level = max(level, status.available - bucket.in_flight)
         return replace(bucket, tokens=max(0.0, min(level, told.capacity)))
 
