@@ -8,6 +8,7 @@ import hashlib
 import hmac
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import orjson
 import pytest
@@ -86,6 +87,33 @@ async def test_bulk_gives_the_same_products_as_pages(
     paged = list(await SHOPIFY.complete(call, products_of(await pages_of(call))))
     monkeypatch.setattr("penstock.providers.shopify.provider.BULK_ABOVE", 5)
     assert products_of(await pages_of(call)) == paged
+
+
+async def test_only_what_a_list_left_out_is_asked_for(sandbox: Sandbox, fetcher: Fetcher) -> None:
+    call = call_to(sandbox, fetcher, "shopify")
+    listed = [one for one in products_of(await pages_of(call)) if not one.complete]
+    assert {name for one in listed for name in one.cursors} == {"variants", "media"}
+    # As items of a job keep them.
+    listed = [ShopProduct.from_json(one.as_json()) for one in listed]
+    before = len(call.costs)
+    completed = list(await SHOPIFY.complete(call, listed))
+    rest_costs = sum(call.costs[before:])
+    before = len(call.costs)
+    assert completed == [await SHOPIFY.get(call, one.id) for one in listed]
+    assert rest_costs < 0.6 * sum(call.costs[before:])
+
+
+async def test_a_product_that_changed_since_it_was_listed_is_read_anew(
+    sandbox: Sandbox, fetcher: Fetcher
+) -> None:
+    call = call_to(sandbox, fetcher, "shopify")
+    listed = next(one for one in products_of(await pages_of(call)) if one.cursors)
+    shop = sandbox.shop("shopify", call.connection.address.rpartition("/")[2])
+    number = next(one.number for one in shop.products() if one.title == listed.title)
+    shop.changed_at[number] = datetime.now(UTC)
+    (completed,) = await SHOPIFY.complete(call, [listed])
+    assert completed == await SHOPIFY.get(call, listed.id)
+    assert completed.variants[0].price != listed.variants[0].price
 
 
 async def test_a_running_operation_of_another_import_leaves_pages(

@@ -86,6 +86,9 @@ class ShopProduct:
     created_at: datetime | None = None
     updated_at: datetime | None = None
     complete: bool = True
+    # Of a product that is not complete: where its parts (`variants`, `media`) go on, where the
+    # provider answers the rest alone.
+    cursors: Mapping[str, str] = field(default_factory=dict)
     # Ids under which the provider's other interfaces know it, such as Shopify's GraphQL.
     provider_ids: Mapping[str, str] = field(default_factory=dict)
     # The shop's units (`weight`, `length`), for parts of the product that are asked for later.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from penstock.providers.base import (
@@ -32,8 +33,10 @@ def number(gid: Any) -> str:
 
 def product_of(
     node: Mapping[str, Any], variants: Sequence[Mapping[str, Any]],
-    media: Sequence[Mapping[str, Any]], currency: str | None, *, complete: bool = True,
+    media: Sequence[Mapping[str, Any]], currency: str | None,
+    cursors: Mapping[str, str] | None = None,
 ) -> ShopProduct:  # fmt: skip
+    """With ``cursors`` the product has more parts than these."""
     category = (node.get("category") or {}).get("fullName")
     read = tuple(_variant(one) for one in variants)
     shown = {one["image"]["url"]: number(one["id"]) for one in variants if one.get("image")}
@@ -54,9 +57,21 @@ def product_of(
         url=text_or_none(node.get("onlineStoreUrl")),
         created_at=time_or_none(node.get("createdAt")),
         updated_at=time_or_none(node.get("updatedAt")),
-        complete=complete,
+        complete=not cursors,
+        cursors=cursors or {},
         provider_ids={"graphql": str(node["id"])},
     )
+
+
+def with_rest(listed: ShopProduct, rest: ShopProduct) -> ShopProduct:
+    """A product of a list, with the variants and images that the list left out."""
+    variants = (*listed.variants, *rest.variants)
+    shown = {one.image_url: one.id for one in variants if one.image_url}
+    images = tuple(
+        replace(one, position=place, variant_ids=(shown[one.url],) if one.url in shown else ())
+        for place, one in enumerate((*listed.images, *rest.images), start=1)
+    )
+    return replace(rest, variants=variants, images=images)
 
 
 def _variant(node: Mapping[str, Any]) -> ShopVariant:

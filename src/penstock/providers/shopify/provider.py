@@ -31,6 +31,7 @@ from penstock.providers.base import (
 )
 from penstock.providers.shopify import bulk, queries
 from penstock.providers.shopify.graphql_mapping import product_of as product_of_graphql
+from penstock.providers.shopify.graphql_mapping import with_rest
 from penstock.providers.shopify.install import ShopifyInstall
 from penstock.providers.shopify.requests import TITLE, graphql, next_page, rest
 from penstock.providers.shopify.rest_mapping import product_of as product_of_rest
@@ -45,6 +46,7 @@ _SHOP_POINTS = 10
 # The next incremental list looks back a little: products that were being saved meanwhile.
 _OVERLAP = timedelta(minutes=2)
 _SHOP_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+_PARTS = ("variants", "media")
 _GID = "gid://shopify/Product/"
 _CHANGES = {
     "products/create": "changed",
@@ -205,15 +207,30 @@ class Shopify(ProviderBase):
     async def complete(
         self, call: ProviderCall, products: Sequence[ShopProduct]
     ) -> Sequence[ShopProduct]:
-        return [one if one.complete else await self._whole(call, one.id) for one in products]
+        return [one if one.complete else await self._completed(call, one) for one in products]
+
+    async def _completed(self, call: ProviderCall, listed: ShopProduct) -> ShopProduct:
+        """Only what the list left out is asked for: variants and media cost points."""
+        if listed.cursors:
+            rest_of = await self._parts(call, listed.id, listed.cursors)
+            if rest_of.updated_at == listed.updated_at:
+                return with_rest(listed, rest_of)
+            # It has changed since it was listed.
+        return await self._whole(call, listed.id)
 
     async def _whole(self, call: ProviderCall, product_id: str) -> ShopProduct:
-        """A product with all pages of its variants and media."""
-        variants: list[Mapping[str, Any]] = []
-        media: list[Mapping[str, Any]] = []
-        after: dict[str, str | None] = {"variants": None, "media": None}
-        first = {"variants": queries.MORE_VARIANTS, "media": queries.MORE_MEDIA}
+        return await self._parts(call, product_id, dict.fromkeys(_PARTS))
+
+    async def _parts(
+        self, call: ProviderCall, product_id: str, cursors: Mapping[str, str | None]
+    ) -> ShopProduct:
+        """A product with those of its parts that follow the cursors, all pages of them."""
+        found: dict[str, list[Mapping[str, Any]]] = {name: [] for name in _PARTS}
+        after = {name: cursors.get(name) for name in _PARTS}
+        wanted = set(cursors)
         while True:
+            # A query cannot leave a part out, but one more of it costs little.
+            first = {name: queries.MORE if name in wanted else 1 for name in _PARTS}
             data, _ = await graphql(
                 call,
                 queries.PRODUCT,
@@ -226,14 +243,14 @@ class Shopify(ProviderBase):
             node = data.get("product")
             if node is None:
                 raise NotThere("RESOURCE_NOT_FOUND", f"{TITLE} has no product {product_id}.")
-            for name, found in (("variants", variants), ("media", media)):
-                found += node[name]["nodes"]
+            for name in list(wanted):
+                found[name] += node[name]["nodes"]
                 info = node[name]["pageInfo"]
                 after[name] = info["endCursor"] or after[name]
-                # Nothing follows the end of a connection, so asking for one more costs little.
-                first[name] = first[name] if info["hasNextPage"] else 1
-            if not any(node[name]["pageInfo"]["hasNextPage"] for name in ("variants", "media")):
-                return product_of_graphql(node, variants, media, _currency(data))
+                if not info["hasNextPage"]:
+                    wanted.remove(name)
+            if not wanted:
+                return product_of_graphql(node, found["variants"], found["media"], _currency(data))
 
     async def search(
         self, call: ProviderCall, text: str = "", cursor: str | None = None
@@ -273,9 +290,10 @@ class Shopify(ProviderBase):
 
 
 def _listed(node: Mapping[str, Any], currency: str | None) -> ShopProduct:
-    more = any(node[name]["pageInfo"]["hasNextPage"] for name in ("variants", "media"))
+    infos = {name: node[name]["pageInfo"] for name in _PARTS}
+    cursors = {name: str(one["endCursor"]) for name, one in infos.items() if one["hasNextPage"]}
     return product_of_graphql(
-        node, node["variants"]["nodes"], node["media"]["nodes"], currency, complete=not more
+        node, node["variants"]["nodes"], node["media"]["nodes"], currency, cursors
     )
 
 

@@ -9,9 +9,8 @@ API_VERSION = "2026-01"
 PAGE_PRODUCTS = 10
 PAGE_VARIANTS = 10
 PAGE_MEDIA = 10
-# Parts per page when one product is completed.
-MORE_VARIANTS = 50
-MORE_MEDIA = 50
+# Parts of each kind per page when one product is completed.
+MORE = 50
 
 _VARIANT = """
 id title sku barcode price compareAtPrice inventoryQuantity inventoryPolicy updatedAt
