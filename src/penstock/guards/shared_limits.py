@@ -8,6 +8,7 @@ in batches too, except refusals, and failures that may be those of a server that
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
@@ -21,10 +22,12 @@ from penstock.model.ports import Log, SharedLimits
 
 # A shorter wait is not worth putting the item back.
 _SHORT_WAIT_MS = 100.0
-# How long results of calls may wait for their report: while the bucket could be full otherwise, and
-# while it is so far from full that calls under way keep no tokens from it.
-_REPORT_MS = 500.0
+# How long results of calls may wait for their report. A bucket that is nearly full is not filled
+# until they are reported; one that is far from full loses nothing.
+_REPORT_MS = 100.0
 _LATE_REPORT_MS = 3000.0
+# How long tokens that were taken in advance may stay here.
+_HELD_MS = 500.0
 # A request without an answer may still arrive at a busy provider, until so long after it was given
 # up: its token counts as under way until then.
 _LATE_SECONDS = 10.0
@@ -280,7 +283,7 @@ class SharedGate:
 
     def _schedule(self, key: LimitKey, local: _Local) -> None:
         loop = asyncio.get_running_loop()
-        due = loop.time() + (_REPORT_MS if local.tokens else local.report_ms) / 1000
+        due = loop.time() + min(local.report_ms, _HELD_MS if local.tokens else math.inf) / 1000
         if local.timer is not None:
             if local.timer.when() <= due:
                 return
