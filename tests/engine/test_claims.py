@@ -24,8 +24,8 @@ from penstock.model.pipeline import Item, Stage, each
 from penstock.model.ports import Context
 from penstock.settings import Settings
 from penstock.store.database import Connection
-from penstock.store.jobs import slices
-from penstock.store.jobs.claims import Candidate
+from penstock.store.jobs import claims, slices
+from penstock.store.jobs.claims import Candidate, Picked
 
 
 @pytest.fixture
@@ -293,6 +293,32 @@ async def test_a_claim_of_a_part_leaves_the_job_ready(tried: Tried) -> None:
             assert await conn.fetchval("SELECT ready_at <= now() FROM jobs WHERE id = $1", job_id)
         await tried.run(worker, claimed)
     await tried.finish(job_id)
+
+
+async def test_rows_that_came_while_a_claim_looked_keep_the_job_ready(
+    tried: Tried, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pick = claims.pick_items
+
+    async def before_the_others_came(*args: Any) -> list[Picked]:
+        return [one._replace(candidates=one.candidates[:2]) for one in await pick(*args)]
+
+    job_id = await tried.send({"rows": 6})
+    monkeypatch.setattr(claims, "pick_items", before_the_others_came)
+    async with tried.by_hand() as worker:
+        claimed = await worker._claim()
+        assert claimed is not None
+        assert claimed.leases[0].exhausts
+        monkeypatch.undo()
+        # Not settled yet, which would make it ready anyway.
+        following = await worker._claim()
+        assert following is not None
+        assert [item.row_no for item in following.items] == [3, 4, 5, 6]
+        await tried.run(worker, claimed)
+        await tried.run(worker, following)
+    (job,) = await tried.finish(job_id)
+    assert job["done"] == 6
+    await tried.is_clean()
 
 
 async def test_items_of_a_stage_that_waits_are_not_run_in_smaller_pieces(
