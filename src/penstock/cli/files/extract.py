@@ -102,9 +102,8 @@ def extract(
     if done.interrupted:
         printing.note("penstock: Interrupted; the job was cancelled and nothing was written.")
         raise typer.Exit(INTERRUPTED)
-    if done.error is not None:
-        raise typer.Exit(code_of_job_error(done.error["code"]))
-    raise typer.Exit(ending_code(done.state, done.undone))
+    failed = done.error and code_of_job_error(done.error["code"])
+    raise typer.Exit(failed or ending_code(done.state, done.undone))
 
 
 def asked_config(text: str, pairs: list[str], **options: Any) -> dict[str, Any]:
