@@ -52,7 +52,7 @@ async def watched(job_id: UUID) -> dict[str, Any]:
     """Show progress until the job ends; answers the result."""
     async with connected() as penstock:
         job = await _job(penstock, job_id)
-        if job["standing"] and job["state"] not in ENDED:
+        if job.get("standing") and job["state"] not in ENDED:
             note("This job sends webhooks or notifications and never ends; Ctrl-C ends watching.")
         if job["state"] not in ENDED and await stands_still(penstock):
             note("No worker runs: `penstock up` or `penstock worker` starts some.")

@@ -102,7 +102,7 @@ def list_jobs(
 
 def _stands(job: dict[str, Any]) -> bool:
     """Whether it runs and never ends, so that its state and percentage say nothing."""
-    return bool(job["standing"]) and job["state"] in ("queued", "running")
+    return bool(job.get("standing")) and job["state"] in ("queued", "running")
 
 
 @app.command("show")
