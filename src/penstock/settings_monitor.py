@@ -34,6 +34,12 @@ class MonitorSettings(BaseSettings):
     monitor_success_rate: float = Field(
         0.9, ge=0, le=1, description="Share of the last hour's jobs that ended well, at least."
     )
+    monitor_least_jobs: int = Field(
+        10,
+        ge=1,
+        description="Jobs of the last hour that it takes to judge their success rate and durations;"
+        " of fewer, these checks pass.",
+    )
     monitor_duration_ms: int = Field(
         60_000,
         ge=1,
@@ -120,5 +126,6 @@ class MonitorSettings(BaseSettings):
     def monitor_thresholds(self) -> Thresholds:
         return Thresholds(
             **{name: getattr(self, f"monitor_{name}") for name in Thresholds.names()},
+            least_jobs=self.monitor_least_jobs,
             overrides=parse_overrides(self.monitor_overrides),
         )

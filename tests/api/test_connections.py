@@ -92,8 +92,8 @@ async def test_connect_test_browse_rotate_and_delete(
     assert {p.id for p in second.items}.isdisjoint(p.id for p in first.items)
 
     wrong = {"credentials": dict.fromkeys(order_for(sandbox, provider)["credentials"], "wrong-one")}
-    rotated = await client.post(f"/api/connections/{one}/rotate", json=wrong)
-    assert shaped(ConnectionShape, rotated).status == "untested"
+    stored = await client.post(f"/api/connections/{one}/rotate", json=wrong | {"test": False})
+    assert shaped(ConnectionShape, stored).status == "untested"
     failed = shaped(ConnectionTestShape, await client.post(f"/api/connections/{one}/test"))
     assert not failed.ok
     assert failed.error is not None
@@ -103,11 +103,45 @@ async def test_connect_test_browse_rotate_and_delete(
     problem = refused(await client.get(f"/api/connections/{one}/products"), 502, "PROVIDER_FAILED")
     assert problem.error.details["cause"] == "AUTHENTICATION_FAILED"
 
+    right = {"credentials": order_for(sandbox, provider)["credentials"]}
+    rotated = await client.post(f"/api/connections/{one}/rotate", json=right)
+    assert shaped(ConnectionShape, rotated).status == "ok"
+
     renamed = await client.patch(f"/api/connections/{one}", json={"name": "Other"})
     assert shaped(ConnectionShape, renamed).name == "Other"
     gone = shaped(DeletedConnection, await client.delete(f"/api/connections/{one}"))
     assert gone.products_kept == 0
     refused(await client.get(f"/api/connections/{one}"), 404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+async def test_credentials_that_the_shop_refuses_do_not_replace_working_ones(
+    client: httpx2.AsyncClient, sandbox: Sandbox, provider: str
+) -> None:
+    one = await connect(client, sandbox, provider)
+    assert shaped(ConnectionTestShape, await client.post(f"/api/connections/{one}/test")).ok
+    wrong = {"credentials": dict.fromkeys(order_for(sandbox, provider)["credentials"], "wrong-one")}
+    answer = await client.post(f"/api/connections/{one}/rotate", json=wrong)
+    problem = refused(answer, 502, "PROVIDER_FAILED").error
+    assert problem.details["cause"] == "AUTHENTICATION_FAILED"
+    assert "The old ones are kept" in problem.message
+    assert "wrong-one" not in answer.text
+    assert shaped(ConnectionShape, await client.get(f"/api/connections/{one}")).status == "ok"
+    assert shaped(ConnectionTestShape, await client.post(f"/api/connections/{one}/test")).ok
+
+
+async def test_credentials_are_kept_while_the_shop_does_not_answer(
+    client: httpx2.AsyncClient, sandbox: Sandbox
+) -> None:
+    one = await connect(client, sandbox, "roastify")
+    given = {"credentials": order_for(sandbox, "roastify")["credentials"]}
+    sandbox.faults.plan = FaultPlan(1.0, ("500",))
+    answer = await client.post(f"/api/connections/{one}/rotate", json=given)
+    problem = refused(answer, 502, "PROVIDER_FAILED").error
+    assert problem.details["cause"] == "SERVICE_UNAVAILABLE"
+    assert "without a test" in problem.message
+    stored = await client.post(f"/api/connections/{one}/rotate", json=given | {"test": False})
+    assert shaped(ConnectionShape, stored).status == "untested"
 
 
 async def test_a_search_narrows_the_products(client: httpx2.AsyncClient, sandbox: Sandbox) -> None:
@@ -265,7 +299,11 @@ async def test_what_is_stored_and_audited_contains_no_secret(
         order = order_for(sandbox, provider)
         secrets += order["credentials"].values()
         fresh = {"credentials": {name: v + "x" for name, v in order["credentials"].items()}}
-        await client.post(f"/api/connections/{one}/rotate", json=fresh)
+        refused(
+            await client.post(f"/api/connections/{one}/rotate", json=fresh), 502, "PROVIDER_FAILED"
+        )
+        stored = await client.post(f"/api/connections/{one}/rotate", json=fresh | {"test": False})
+        assert stored.status_code == 200
         await client.delete(f"/api/connections/{one}")
     async with db.acquire() as conn:
         rows = await conn.fetch("SELECT to_jsonb(a)::text AS row FROM audit a")

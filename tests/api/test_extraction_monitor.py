@@ -6,6 +6,7 @@ from dataclasses import replace
 from uuid import UUID
 
 import httpx2
+import pytest
 from tests.api.conftest import Caller, client_of, file_of, refused, shaped, submit_noop
 from tests.fixtures import Bench
 
@@ -13,9 +14,16 @@ from penstock.api.app import create_app
 from penstock.api.monitor.extraction_monitor import ExtractionMonitor
 from penstock.engine.runtime import Runtime
 from penstock.model.monitor.health import HealthStatus
+from penstock.settings import Settings
 from penstock.store.database import Database
 
 MONITOR = "/api/extraction/monitor"
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Single jobs are judged."""
+    return settings.model_copy(update={"monitor_least_jobs": 1})
 
 
 async def look(admin: httpx2.AsyncClient) -> ExtractionMonitor:
@@ -100,6 +108,12 @@ async def test_three_problems_are_unhealthy(
         shown = await look(strictly)
     assert shown.status is HealthStatus.UNHEALTHY
     assert [one.ok for one in shown.checks] == [False, False, False, False]
+    # One job says nothing about the installation.
+    usual = {**strict, "monitor_least_jobs": 10}
+    app = create_app(replace(runtime, settings=runtime.settings.model_copy(update=usual)), api_db)
+    async with client_of(app, key) as leniently:
+        shown = await look(leniently)
+    assert [one.ok for one in shown.checks] == [False, False, True, True]
 
 
 async def test_it_is_for_admins_alone_and_has_one_view(caller: Caller) -> None:

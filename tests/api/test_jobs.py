@@ -20,6 +20,28 @@ from penstock.store.database import Database
 from penstock.store.jobs import jobs as store_jobs
 
 
+async def test_standing_jobs_are_listed_on_request_only(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    """They send notifications and webhooks and never end: in a list they look stuck."""
+    standing = str(await bench.submit("noop", {"items": 1, "standing": True}))
+    other = str(await bench.submit("noop", {"items": 1}))
+    await bench.work()
+
+    async def listed(**query: str | bool) -> list[str]:
+        page = shaped(JobPage, await client.get("/api/jobs", params=query))
+        return [str(one.id) for one in page.items]
+
+    assert await listed() == await listed(standing=False) == [other]
+    assert await listed(state="running") == []
+    assert await listed(standing=True) == await listed(pipeline="noop") == [other, standing]
+    shown = shaped(FullJob, await client.get(f"/api/jobs/{standing}"))
+    assert (shown.state, shown.standing) == ("running", True)
+    assert shown.progress.message == "Standing: 1 of 1 done so far, takes more at any time"
+    assert shown.progress.estimated_remaining_ms is None
+    assert not shaped(FullJob, await client.get(f"/api/jobs/{other}")).standing
+
+
 async def test_a_file_becomes_a_job_and_its_results(
     client: httpx2.AsyncClient, bench: Bench
 ) -> None:

@@ -70,11 +70,17 @@ def test_a_connections_life(shops: Cli, sandbox: dict[str, Any], tmp_path: Path)
 
     file = tmp_path / "token"
     file.write_text("wrong-token\n")
-    failed = shops("connections", "rotate", made["id"], "--credential", f"token=@{file}", code=1)
-    assert "AUTHENTICATION_FAILED" in failed.stdout
+    wrong = ("connections", "rotate", made["id"], "--credential", f"token=@{file}")
+    failed = shops(*wrong, code=1)
+    assert "PROVIDER_FAILED" in failed.stderr
+    assert "The old ones are kept" in failed.stderr
+    shops("connections", "test", made["id"])
+    stored = shops(*wrong, "--no-test").stdout
+    assert "not tested" in stored
     shops("connections", "test", made["id"], code=1)
     file.write_text(secret)
-    shops("connections", "rotate", made["id"], "--credential", f"token=@{file}")
+    works = shops("connections", "rotate", made["id"], "--credential", f"token=@{file}").stdout
+    assert "new credentials are stored" in works
     shops("connections", "rename", made["id"], "Other")
     assert shops.json("connections", "show", made["id"])["name"] == "Other"
     gone = shops("connections", "delete", made["id"], "--yes").stdout

@@ -110,10 +110,10 @@ def test_rows_that_fail_are_left_out_and_told_of(cli: Cli) -> None:
 )
 def test_a_file_of_no_use_fails_with_its_code(cli: Cli, content: bytes, code: str) -> None:
     write(cli, content)
-    said = cli("extract", "table.csv", code=1).stderr
+    said = cli("extract", "table.csv", code=2).stderr
     assert said.startswith("penstock: ")
     assert said.rstrip().endswith(f"[{code}]")
-    told = cli.json("extract", "table.csv", code=1)
+    told = cli.json("extract", "table.csv", code=2)
     assert told["state"] == "failed"
     assert told["error"]["code"] == code
     assert set(told) == FIELDS | {"error"}
@@ -165,7 +165,7 @@ def test_a_url_is_fetched(cli: Cli) -> None:
     near = replace(cli, env={**cli.env, "PENSTOCK_FETCH_ALLOW": "127.0.0.1/32"})
     with web(TABLE.encode()) as server:
         url = f"{server}/list/table.csv"
-        assert "[URL_NOT_ALLOWED]" in cli("extract", url, code=1).stderr
+        assert "[URL_NOT_ALLOWED]" in cli("extract", url, code=2).stderr
         assert near.json("extract", url)["valid"] == 2
         assert near.json("preview", url)["rowsSampled"] == 2
         assert "[FILE_NOT_FOUND]" in near("extract", f"{server}/other", code=4).stderr
@@ -201,7 +201,7 @@ def test_ctrl_c_cancels_the_job_and_writes_nothing(cli: Cli) -> None:
 
 def test_a_file_whose_columns_name_no_product_is_asked_about(cli: Cli) -> None:
     (cli.cwd / "odd.csv").write_text("My Wotsit;Frobz\nred hammer;X-1\nblue saw;X-2\n")
-    said = cli("extract", "odd.csv", code=1).stderr
+    said = cli("extract", "odd.csv", code=2).stderr
     assert "[MAPPING_NEEDED]" in said
     assert "--mapping 'My Wotsit=title'" in said
     assert "Question: " in cli("preview", "odd.csv").stderr

@@ -84,7 +84,7 @@ def test_folder_of_pages(tmp_path: Path) -> None:
         ("b", "59.90"),
     ]
     urls.write_text("file,url\na,https://l.example.de/a\ngone,https://l.example.de/b\n", "utf-8")
-    out, err = penstock("--html", folder, "--urls", urls, code=1)
+    out, err = penstock("--html", folder, "--urls", urls, code=3)
     assert [json.loads(line)["kind"] for line in out.splitlines()] == ["product", None]
     assert "has no file gone." in err
 
@@ -111,7 +111,7 @@ def test_names_outside_of_the_folder_are_refused(tmp_path: Path) -> None:
     folder.mkdir()
     urls = tmp_path / "urls.csv"
     urls.write_text("file,url\n../secret,https://l.example.de/a\n", "utf-8")
-    out, err = penstock("--html", folder, "--urls", urls, code=1)
+    out, err = penstock("--html", folder, "--urls", urls, code=3)
     assert "Lampe" not in out
     assert "is not the name of a file" in err
 
@@ -139,7 +139,7 @@ def site() -> Iterator[str]:
 def test_page_of_a_site(site: str) -> None:
     out, _ = penstock(f"{site}/lampe", "--json", PENSTOCK_CRAWL_ALLOW="127.0.0.1")
     assert json.loads(out)["fields"]["price"] == "49.90"
-    _, err = penstock(f"{site}/gone", code=1, PENSTOCK_CRAWL_ALLOW="127.0.0.1")
+    _, err = penstock(f"{site}/gone", code=4, PENSTOCK_CRAWL_ALLOW="127.0.0.1")
     assert "answers with status 404" in err
-    _, err = penstock(f"{site}/lampe", code=1)
+    _, err = penstock(f"{site}/lampe", code=2)
     assert "not on the public internet" in err

@@ -209,3 +209,21 @@ async def test_a_job_of_any_pipeline_is_started(cli: Cli, engine: Runtime, tmp_p
         (("nothing",), 2, "There is no pipeline"),
     ):
         assert said in cli("jobs", "start", *bad, code=code).stderr
+
+
+async def test_standing_jobs_are_listed_on_request_only(cli: Cli, engine: Runtime) -> None:
+    standing = str(await submitted(engine, items=2, standing=True))
+    await worked(engine, UUID(standing))
+    assert standing not in cli("jobs", "list").stdout
+    [line] = [
+        one for one in cli("jobs", "list", "--standing").stdout.splitlines() if standing in one
+    ]
+    assert "standing" in line
+    assert "%" not in line
+    assert "Standing: 2 of 2 done so far" in cli("jobs", "show", standing).stdout
+    watching = cli.start("jobs", "watch", standing)
+    assert watching.stderr is not None
+    assert "never ends" in await asyncio.to_thread(watching.stderr.readline)
+    watching.send_signal(signal.SIGINT)
+    watching.communicate(timeout=60)
+    cli("jobs", "cancel", standing)

@@ -49,6 +49,12 @@ def test_lists_and_pictures_are_looked_up(unserved_cli: Cli, tmp_path: Path) -> 
     cli("items", "choose", done["jobId"], "1", "nothing like that", code=1)
 
 
+def test_a_list_that_names_no_product_is_refused(unserved_cli: Cli, tmp_path: Path) -> None:
+    odd = tmp_path / "odd.csv"
+    odd.write_text("My Wotsit;Frobz\nred hammer;X-1\nblue saw;X-2\n")
+    assert "[MAPPING_NEEDED]" in unserved_cli("lookup", odd, code=2).stderr
+
+
 def test_a_lookup_without_waiting(cli: Cli, tmp_path: Path) -> None:
     wanted = tmp_path / "wanted.csv"
     wanted.write_text("SKU\nnone-of-them\n")

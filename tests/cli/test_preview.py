@@ -32,15 +32,28 @@ def test_problems_go_into_a_file_of_their_own(cli: Cli) -> None:
     assert "must end in" in said
 
 
-def test_a_file_that_cannot_be_read_is_no_wrong_use(cli: Cli) -> None:
+def test_a_refused_file_ends_with_2_in_every_command(cli: Cli) -> None:
     (cli.cwd / "empty.csv").write_text("")
     (cli.cwd / "photo.csv").write_bytes(b"\xff\xd8\xff\xe0" + bytes(200))
     for name, code in (("empty.csv", "EMPTY_FILE"), ("photo.csv", "UNSUPPORTED_TYPE")):
         for command in ("read", "preview", "extract"):
-            said = cli(command, name, code=1).stderr
+            said = cli(command, name, code=2).stderr
             assert f". [{code}]" in said, (command, said)
+    assert ". [EMPTY_FILE]" in cli("lookup", "empty.csv", code=2).stderr
+    assert ". [EMPTY_FILE]" in cli("jobs", "start", "extraction", "empty.csv", code=2).stderr
     (cli.cwd / "goods.csv").write_text(GOODS)
     cli("preview", "goods.csv", "--mapping", "Preis=nonsense", code=2)
+
+
+def test_a_file_that_is_not_there_ends_with_2_in_every_command(cli: Cli) -> None:
+    for words in (
+        ("read", "gone.csv"), ("preview", "gone.csv"), ("extract", "gone.csv"),
+        ("lookup", "gone.csv"), ("jobs", "submit", "gone.csv"), ("jobs", "submit", "."),
+        ("connections", "add", "shopify", "shop", "--credential", "token=@gone.csv"),
+        ("profiles", "import", "gone.csv"),
+    ):  # fmt: skip
+        said = cli(*words, code=2).stderr
+        assert "Errno" not in said, words
 
 
 def test_a_column_that_is_nearly_full_is_not_called_full(cli: Cli) -> None:

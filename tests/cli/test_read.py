@@ -78,10 +78,10 @@ def test_options(messy: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "code", "says"),
     [
-        (b"", 1, "EMPTY_FILE"),
-        (b"\x89PNG\r\n\x1a\n", 1, "UNSUPPORTED_TYPE"),
-        (b'{"a": [1, }', 1, "INVALID_JSON"),
-        (b"<!DOCTYPE r [<!ENTITY a 'b'>]><r/>", 1, "XML_FORBIDDEN"),
+        (b"", 2, "EMPTY_FILE"),
+        (b"\x89PNG\r\n\x1a\n", 2, "UNSUPPORTED_TYPE"),
+        (b'{"a": [1, }', 2, "INVALID_JSON"),
+        (b"<!DOCTYPE r [<!ENTITY a 'b'>]><r/>", 2, "XML_FORBIDDEN"),
     ],
 )
 def test_refusals_are_one_line(tmp_path: Path, content: bytes, code: int, says: str) -> None:
@@ -111,16 +111,16 @@ def test_bombs_are_refused_within_small_memory(tmp_path: Path) -> None:
     cell = '<row r="1"><c r="A1" t="s"><v>0</v></c></row>'
     strings = f"<sst {MAIN}>" + "<si><t>aaaaaaaaaa</t></si>" * 3_000_000 + "</sst>"
     made_by_hand(path, sheet_xml(cell), strings)
-    assert "ARCHIVE_BOMB" in penstock(path, code=1, PENSTOCK_CHILD_MEMORY_BYTES=SMALL)[1]
+    assert "ARCHIVE_BOMB" in penstock(path, code=2, PENSTOCK_CHILD_MEMORY_BYTES=SMALL)[1]
     far = '<row r="1048576"><c r="XFD1048576"><v>2</v></c></row>'
     made_by_hand(path, sheet_xml(cell + far), f"<sst {MAIN}><si><t>a</t></si></sst>")
-    assert "TOO_MANY_CELLS" in penstock(path, code=1, PENSTOCK_CHILD_MEMORY_BYTES=SMALL)[1]
+    assert "TOO_MANY_CELLS" in penstock(path, code=2, PENSTOCK_CHILD_MEMORY_BYTES=SMALL)[1]
     path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 50_000_000))
-    assert "ARCHIVE_BOMB" in penstock(path, code=1, PENSTOCK_CHILD_MEMORY_BYTES=SMALL)[1]
+    assert "ARCHIVE_BOMB" in penstock(path, code=2, PENSTOCK_CHILD_MEMORY_BYTES=SMALL)[1]
     path.write_text("[" * 1_000_000)
-    assert "INVALID_JSON" in penstock(path, code=1, PENSTOCK_CHILD_MEMORY_BYTES=SMALL)[1]
+    assert "INVALID_JSON" in penstock(path, code=2, PENSTOCK_CHILD_MEMORY_BYTES=SMALL)[1]
     path.write_text("a" * 60_000_000)
-    assert "CELL_TOO_LARGE" in penstock(path, code=1, PENSTOCK_CHILD_MEMORY_BYTES=SMALL)[1]
+    assert "CELL_TOO_LARGE" in penstock(path, code=2, PENSTOCK_CHILD_MEMORY_BYTES=SMALL)[1]
 
 
 def test_memory_is_bounded(tmp_path: Path) -> None:

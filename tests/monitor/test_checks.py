@@ -33,7 +33,7 @@ OVER = {
     "depth": replace(WELL, depth=51),
     "oldest_ms": replace(WELL, oldest_ms=300_001),
     "dead_letters": replace(WELL, dead_letters=11),
-    "success_rate": replace(WELL, jobs=replace(WELL.jobs, succeeded=8, failed=1)),
+    "success_rate": replace(WELL, jobs=replace(WELL.jobs, succeeded=17, failed=2)),
     "duration_ms": replace(WELL, jobs=replace(WELL.jobs, duration_ms=60_001)),
     "p50_ms": replace(WELL, jobs=replace(WELL.jobs, p50_ms=300_001)),
     "p95_ms": replace(WELL, jobs=replace(WELL.jobs, p95_ms=900_001)),
@@ -91,10 +91,29 @@ def test_few_items_or_calls_say_nothing() -> None:
     assert failed(few) == []
 
 
+def test_a_few_jobs_say_nothing() -> None:
+    few = JobFigures(1, 8, 0, 9, 1e9, 1e9, 1e9, 1e9, 1e9)
+    assert failed(replace(WELL, jobs=few)) == []
+    assert {one.name: one.value for one in checks_of(replace(WELL, jobs=few), LIMITS)}[
+        "success_rate"
+    ] == pytest.approx(1 / 9)
+    enough = replace(few, failed=9)
+    assert {one.name for one in failed(replace(WELL, jobs=enough))} == {
+        "success_rate", "duration_ms", "p50_ms", "p95_ms", "p99_ms"
+    }  # fmt: skip
+    crawls = replace(LIMITS, overrides=parse_overrides(["crawl.success_rate=0.5"]))
+    apart = replace(WELL, other_jobs=WELL.jobs, pipelines={"crawl": few})
+    assert failed(apart, crawls) == []
+    assert failed(replace(apart, pipelines={"crawl": enough}), crawls)
+    picky = replace(LIMITS, least_jobs=1)
+    (check,) = failed(replace(WELL, jobs=JobFigures(0, 1)), picky)
+    assert (check.name, check.severity) == ("success_rate", Severity.WARNING)
+
+
 @pytest.mark.parametrize(
-    ("jobs", "severity"), [(JobFigures(0, 1), Severity.WARNING), (JobFigures(0, 20), "critical")]
+    ("jobs", "severity"), [(JobFigures(0, 19), Severity.WARNING), (JobFigures(0, 20), "critical")]
 )
-def test_one_failed_job_wakes_nobody(jobs: JobFigures, severity: str) -> None:
+def test_few_failed_jobs_are_not_critical(jobs: JobFigures, severity: str) -> None:
     (check,) = failed(replace(WELL, jobs=jobs))
     assert (check.name, check.severity) == ("success_rate", severity)
     assert check.message == "0% of the last hour's jobs succeeded; at least 90% should."
@@ -105,7 +124,7 @@ def test_pipelines_and_providers_have_thresholds_of_their_own() -> None:
         LIMITS,
         overrides=parse_overrides(["crawl.duration_ms=600000", "shopify.provider_p95_ms=9000"]),
     )
-    slow = JobFigures(5, 0, 0, 10, 500_000)
+    slow = JobFigures(10, 0, 0, 10, 500_000)
     measured = replace(
         OVER["provider_p95_ms"], jobs=slow, other_jobs=WELL.jobs, pipelines={"crawl": slow}
     )

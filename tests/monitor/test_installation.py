@@ -69,7 +69,8 @@ def settings(settings: Settings) -> Settings:
         "monitor_workers": 2, "monitor_stalled": 0, "monitor_depth": 6, "monitor_oldest_ms": 1500,
         "monitor_dead_letters": 0, "monitor_duration_ms": 3000, "monitor_p50_ms": 3000,
         "monitor_p95_ms": 3000, "monitor_p99_ms": 3000, "monitor_memory": 0.6,
-        "monitor_cpu": 0.12, "monitor_provider_p95_ms": 1500, "circuit_failures": 1000,
+        "monitor_cpu": 0.12, "monitor_provider_p95_ms": 1500, "monitor_least_jobs": 1,
+        "circuit_failures": 1000,
     }  # fmt: skip
     return settings.model_copy(update=changed)
 

@@ -36,7 +36,7 @@ async def test_what_it_measures_is_stored(bench: Bench, db: Database) -> None:
     await bench.submit("noop", {"items": 3})
     await bench.work()
     await bench.submit("noop", {"items": 3})
-    assert await monitor_of(bench.runtime).run_once() == "degraded"
+    assert await monitor_of(bench.runtime, least_jobs=1).run_once() == "degraded"
     async with db.acquire() as conn:
         check = await monitor.newest_check(conn)
         stored = await conn.fetchrow("SELECT * FROM health_checks")
@@ -47,6 +47,19 @@ async def test_what_it_measures_is_stored(bench: Bench, db: Database) -> None:
     assert (jobs["succeeded"], jobs["failed"], jobs["successRate"]) == (1, 1, 0.5)
     assert [one["name"] for one in check.checks if not one["ok"]] == ["successRate"]
     assert len(check.checks) == 14
+
+
+async def test_a_few_failed_jobs_leave_the_installation_healthy(bench: Bench, db: Database) -> None:
+    for _ in range(3):
+        await bench.submit("noop", {"items": 1, "failEvery": 1})
+    await bench.work()
+    assert await monitor_of(bench.runtime).run_once() == "healthy"
+    async with db.acquire() as conn:
+        check = await monitor.newest_check(conn)
+    assert check is not None
+    # The figure is shown all the same.
+    [rate] = [one for one in check.checks if one["name"] == "successRate"]
+    assert (rate["ok"], rate["value"]) == (True, 0)
 
 
 async def test_a_change_is_told_once_and_so_is_the_way_back(bench: Bench, db: Database) -> None:

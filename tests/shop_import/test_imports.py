@@ -129,10 +129,14 @@ async def test_the_cursor_of_a_complete_import_is_saved_and_used(shopper: Shoppe
     connection = await shopper.connect("shopify")
     first = await shopper.run(connection, "shopify", images=False)
     async with shopper.bench.runtime.db.acquire() as conn:
-        row = await conn.fetchrow("SELECT synced_at, last_job, next_since FROM connections")
+        row = await conn.fetchrow(
+            "SELECT synced_at, tested_at, last_job, next_since FROM connections"
+        )
     assert row is not None
     assert row["last_job"] == first
     assert row["synced_at"] is not None
+    # The connection was never tested otherwise, and works.
+    assert row["tested_at"] is not None
     assert row["next_since"] is not None
     second = await shopper.run(connection, "shopify", since="last", images=False)
     summary = from_json((await shopper.bench.job(second))["summary"])

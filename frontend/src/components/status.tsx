@@ -2,7 +2,7 @@ import { Undo2 } from "lucide-react";
 import type { ReactNode } from "react";
 import type { ItemStatus, JobState } from "../lib/api";
 import { cn } from "../lib/cn";
-import { ITEM_LOOKS, JOB_LOOKS, type Look, TONE_CLASSES, type Tone } from "../lib/states";
+import { ITEM_LOOKS, JOB_LOOKS, type Look, STANDING_LOOK, TONE_CLASSES, type Tone } from "../lib/states";
 
 export function Badge({
   tone = "skipped",
@@ -51,19 +51,24 @@ export function ItemPill({
   return <Pill look={shown ? { ...look, word: shown } : look} className={className} />;
 }
 
-/** The state of a job; one whose import was undone says so. */
+/** The state of a job; one whose import was undone says so, and one that never ends is standing. */
 export function JobPill({
   state,
   undoneAt,
+  standing = false,
   className,
 }: {
   state: JobState;
   undoneAt?: string | null;
+  standing?: boolean;
   className?: string;
 }) {
   return (
     <>
-      <Pill look={JOB_LOOKS[state]} className={className} />
+      <Pill
+        look={standing && (state === "queued" || state === "running") ? STANDING_LOOK : JOB_LOOKS[state]}
+        className={className}
+      />
       {undoneAt && (
         <Badge tone="paused" className={className}>
           <Undo2 className="size-3" aria-hidden /> Undone

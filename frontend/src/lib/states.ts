@@ -41,6 +41,9 @@ export const JOB_LOOKS: Record<JobState, Look> = {
   cancelled: { tone: "skipped", word: "Cancelled", icon: Ban },
 };
 
+/** Of a job that sends webhooks or notifications as they come, and never ends. */
+export const STANDING_LOOK: Look = { tone: "pending", word: "Standing", icon: CircleDashed };
+
 export const TONE_CLASSES: Record<Tone, string> = {
   pending: "text-pending bg-pending-bg border-pending/25",
   processing: "text-processing bg-processing-bg border-processing/25",

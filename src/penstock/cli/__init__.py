@@ -63,7 +63,8 @@ from penstock.cli.schedules import feeds, prune, retention, schedules
 app = typer.Typer(
     name="penstock",
     help="A self-hosted, durable intake for product data, on PostgreSQL.",
-    epilog="Exit codes: 0 ok, 1 failure, 2 usage, 3 finished with failed rows, 4 not found, "
+    epilog="Exit codes: 0 ok, 1 something failed, 2 wrong use or refused input, "
+    "3 finished with failed rows, 4 not found, "
     "5 no access or no database, 130 interrupted.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -1,4 +1,4 @@
-"""Any error as one line and an exit code."""
+"""Any error as one line and an exit code. docs/howto/command-line.md documents the codes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from penstock.cli.output import OutputIncomplete
 from penstock.client import ApiError, Unreachable
 from penstock.model.errors import BadInput, NotAllowed, NotThere, PenstockError, Unavailable
+from penstock.model.policy import category_of
 from penstock.model.text.redaction import redacted
 from penstock.model.text.wrong_input import reason_of
 from penstock.store.database import CONNECTION_ERRORS
@@ -25,6 +26,15 @@ FAILURE, USAGE, ROWS_FAILED, NOT_FOUND, NO_ACCESS, INTERRUPTED = 1, 2, 3, 4, 5, 
 
 _BY_STATUS = {
     401: NO_ACCESS, 403: NO_ACCESS, 404: NOT_FOUND, 409: FAILURE, 429: NO_ACCESS, 503: NO_ACCESS,
+}  # fmt: skip
+
+
+# Permanent errors of jobs that are no fault of their input.
+_FAILED = frozenset({"WORKER_CRASHED", "JOB_TIMEOUT", "CANCELLED"})
+_REFUSALS_OF_OTHERS = {
+    "FILE_NOT_FOUND": NOT_FOUND, "RESOURCE_NOT_FOUND": NOT_FOUND,
+    "AUTHENTICATION_FAILED": NO_ACCESS, "INSUFFICIENT_PERMISSIONS": NO_ACCESS,
+    "ACCOUNT_SUSPENDED": NO_ACCESS,
 }  # fmt: skip
 
 
@@ -49,7 +59,7 @@ def _explain(error: BaseException) -> tuple[int, str]:
         case CliError():
             return error.code, str(error)
         case PenstockError():
-            return _code_of(error), f"{error.message} [{error.code}]"
+            return _code_of(error), _with_code(error.message, error.code)
         case ApiError() | Unreachable():
             return _of_the_api(error)
         case SupervisorError():
@@ -74,8 +84,8 @@ def _of_the_system(error: OSError | UnicodeDecodeError) -> tuple[int, str]:
     if isinstance(error, UnicodeDecodeError):
         return USAGE, "The file is not text in UTF-8: save it as UTF-8, and try again."
     match error:
-        case FileNotFoundError() | PermissionError() if error.filename is not None:
-            return FAILURE, f"{error.filename}: {error.strerror}."
+        case FileNotFoundError() | PermissionError() | IsADirectoryError() if error.filename:
+            return USAGE, f"{error.filename}: {error.strerror}."
         case BrokenPipeError():
             return FAILURE, "The output was closed before all of it was written."
         case OutputIncomplete():
@@ -101,6 +111,13 @@ def _code_of(error: PenstockError) -> int:
             return FAILURE
 
 
+def code_of_job_error(code: str) -> int:
+    """For a command whose job failed: whether its input was refused, or something else failed."""
+    if code in _REFUSALS_OF_OTHERS:
+        return _REFUSALS_OF_OTHERS[code]
+    return FAILURE if code in _FAILED or category_of(code) == "transient" else USAGE
+
+
 def _of_the_api(error: ApiError | Unreachable) -> tuple[int, str]:
     if isinstance(error, Unreachable):
         return NO_ACCESS, f"{error} Is PENSTOCK_URL right, and the server up?"
@@ -111,7 +128,12 @@ def _of_the_api(error: ApiError | Unreachable) -> tuple[int, str]:
             "The server does not accept the key. Set PENSTOCK_KEY to a valid API key, or"
             f" PENSTOCK_KEY_FILE to a file that holds one. [{error.code}]"
         )
-    return code, f"{error.message} [{error.code}]"
+    return code, _with_code(error.message, error.code)
+
+
+def _with_code(message: str, code: str) -> str:
+    """The message as a sentence, with its code for searches."""
+    return f"{message}{'' if message.endswith(('.', '?', '!', '…')) else '.'} [{code}]"
 
 
 def _setting_problem(error: ValidationError) -> str:

@@ -28,19 +28,22 @@ def describe(
     state: str,
     skipped: int = 0,
     kept: int = 0,
+    standing: bool = False,
 ) -> dict[str, Any]:
     """Progress as shown in events and the API. ``kept`` rows had ended before this run: they tell
-    nothing about how fast it is."""
+    nothing about how fast it is. A ``standing`` job has no end to wait for."""
     remaining: int | None = None
     at_first = 100.0 * kept / rows_total if rows_total else 0.0
     if state in {"done", "failed", "cancelled"}:
         remaining = 0
-    elif percent > at_first:
+    elif percent > at_first and not standing:
         remaining = round(elapsed_ms / (percent - at_first) * (100 - percent))
     return {
         "percent": round(percent, 1),
         "stage": stage,
-        "message": _message(state, stage, rows_done, rows_total, skipped),
+        "message": f"Standing: {rows_done:,} of {rows_total:,} done so far, takes more at any time"
+        if standing and state in {"queued", "running"}
+        else _message(state, stage, rows_done, rows_total, skipped),
         "rowsDone": rows_done,
         "rowsTotal": rows_total,
         "rowsRun": max(0, rows_done - kept),
@@ -74,6 +77,8 @@ class JobProgress(Protocol):
     def kept_rows(self) -> int: ...
     @property
     def elapsed_ms(self) -> int | None: ...
+    @property
+    def standing(self) -> bool: ...
 
 
 def progress_of(job: JobProgress) -> dict[str, Any]:
@@ -86,6 +91,7 @@ def progress_of(job: JobProgress) -> dict[str, Any]:
         elapsed_ms=job.elapsed_ms or 0,
         skipped=job.skipped,
         kept=job.kept_rows,
+        standing=job.standing,
         state=shown_state(job.state, paused=job.paused, delayed=job.delayed),
     )
 

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Button } from "../../components/button";
 import { Confirm } from "../../components/dialog";
 import { ErrorNote } from "../../components/error-note";
-import { Field, Input } from "../../components/field";
+import { Checkbox, Field, Input } from "../../components/field";
 import { FormDialog } from "../../components/form-dialog";
 import { MenuItem, MenuLine } from "../../components/menu";
 import { Card } from "../../components/page";
@@ -142,19 +142,23 @@ export function ConnectionCard({ connection, kind, canWrite }: Props) {
       {asking === "rotate" && kind && (
         <FormDialog
           title="Replace the credentials"
-          description="Enter all of them. Running imports use them from the next call."
+          description="Enter all of them. They are tested first: if the shop refuses them, the old ones are kept. Running imports use them from the next call."
           action="Replace and test"
           onClose={() => setAsking(null)}
           onSave={async (form) => {
-            const credentials = credentialsOf(kind, form);
-            await ok(
-              client.POST("/api/connections/{connection_id}/rotate", { params, body: { credentials } }),
-            );
+            const body = { credentials: credentialsOf(kind, form), test: form.get("untested") === null };
+            await ok(client.POST("/api/connections/{connection_id}/rotate", { params, body }));
             setAsking(null);
-            await test();
+            toast.success(
+              body.test ? `${connection.name} accepts the new credentials` : "Stored without a test",
+            );
+            void again();
           }}
         >
           <CredentialInputs kind={kind} />
+          <label className="flex items-center gap-2 text-sm">
+            <Checkbox name="untested" /> Store them without a test, for a shop that cannot be reached now
+          </label>
           {kind.credentialFields.some((field) => field.name === "webhookSecret") && (
             <p className="text-xs text-ink-3">
               The shop may send changes of products to{" "}

@@ -18,13 +18,15 @@ export function Counters({ job }: { job: FullJob }) {
   return (
     <div className="mb-4 space-y-3">
       <div className="space-y-1.5">
-        {live ? (
+        {live && !job.standing ? (
           <ProgressBar value={job.progress.percent} label="Progress of the job" />
         ) : (
           <CountersBar counters={job.counters} />
         )}
         <div className="flex flex-wrap gap-x-4 gap-y-0.5 text-sm text-ink-2">
-          <span className="font-medium text-ink">{percent(job.progress.percent)}</span>
+          {!job.standing && (
+            <span className="font-medium text-ink">{percent(job.progress.percent)}</span>
+          )}
           <span aria-live="polite">{job.progress.message}</span>
           {speed !== null && <span>{perSecond(speed).replace("/s", " rows/s")}</span>}
           {live && left !== null && left >= 1000 && <span>about {duration(left)} left</span>}

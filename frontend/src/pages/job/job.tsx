@@ -91,7 +91,7 @@ function Shown({ job }: { job: FullJob }) {
     <Page
       title={job.name}
       filled={filled}
-      beside={<JobPill state={job.state} undoneAt={job.undoneAt} />}
+      beside={<JobPill state={job.state} undoneAt={job.undoneAt} standing={job.standing} />}
       lead={
         <Link to="/jobs" className="inline-flex items-center text-ink-2 hover:text-ink">
           <ChevronLeft className="size-4" aria-hidden /> Jobs

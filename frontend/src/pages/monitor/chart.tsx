@@ -31,7 +31,8 @@ export function Chart({ minutes }: { minutes: Minute[] }) {
       {
         width: host.clientWidth,
         height: 160,
-        padding: [8, 8, 0, 0],
+        // Room for the last label of the axis.
+        padding: [8, 22, 0, 0],
         legend: { show: false },
         cursor: { drag: { x: false, y: false } },
         scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },

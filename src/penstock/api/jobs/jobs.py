@@ -56,7 +56,8 @@ async def preview_job(request: Request, api: ApiParts, who: Writer) -> Response:
 @router.get("/jobs", summary="List jobs", responses={200: {"model": JobPage}})
 async def list_jobs(api: ApiParts, who: Reader, query: Annotated[JobsQuery, Query()]) -> Response:
     """Newest first: your own jobs, those of your org if it shares them, those of all orgs for an
-    admin. A slow page may end early, even without jobs: continue while there is a `next`."""
+    admin. Standing jobs are left out unless they are asked for. A slow page may end early, even
+    without jobs: continue while there is a `next`."""
     wanted = Listed(
         states=sorted(query.state) or None,
         not_states=sorted(query.not_state) or None,
@@ -65,6 +66,7 @@ async def list_jobs(api: ApiParts, who: Reader, query: Annotated[JobsQuery, Quer
         user_id=who.user_id if query.user_id == "me" else query.user_id,
         since=query.since,
         until=query.until,
+        standing=query.standing or bool(query.pipeline),
     )
     this_list = f"jobs {wanted}"
     after = None

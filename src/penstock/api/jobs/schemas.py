@@ -57,6 +57,9 @@ class JobShape(Shape):
     state: ShownState
     priority: int
     lane: str
+    standing: bool = Field(
+        description="It sends webhooks or notifications as they come, and never ends."
+    )
     lane_paused: bool = Field(description="Its lane stands still: an admin paused it.")
     org: str
     user_id: int
@@ -301,6 +304,11 @@ class JobsQuery(Shape):
     )
     since: Moment | None = Field(None, alias="from", description="Created then or later.")
     until: Moment | None = Field(None, alias="to", description="Created before.")
+    standing: bool = Field(
+        False,
+        description="Also standing jobs, which send webhooks and notifications and never end; with"
+        " `pipeline` they are always listed.",
+    )
     page_size: int = Field(50, ge=1, le=200)
     after: str = Field("", description="`next` of the page before.")
 

@@ -60,6 +60,7 @@ def job_shape(row: JobRow) -> dict[str, Any]:
         "state": state_of(row),
         "priority": row.priority,
         "lane": row.lane,
+        "standing": row.standing,
         "lanePaused": row.lane_paused,
         "org": row.org,
         "userId": row.user_id,

@@ -97,7 +97,7 @@ OWN: dict[str, tuple[str, ...]] = {
     "createWebhook": (*_STATE, "URL_NOT_ALLOWED", "RESOURCE_NOT_FOUND", _NO_SEAL),
     "listConnections": ("RESOURCE_NOT_FOUND",),
     "createConnection": (*_STATE, "URL_NOT_ALLOWED", "RESOURCE_NOT_FOUND", _NO_SEAL),
-    "rotateConnection": (_NO_SEAL,),
+    "rotateConnection": ("PROVIDER_FAILED", "API_RATE_LIMIT", "CIRCUIT_OPEN", _NO_SEAL),
     "testConnection": (_NO_SEAL,),
     "browseConnection": (
         *("PROVIDER_FAILED", "API_RATE_LIMIT", "CIRCUIT_OPEN", _NO_SEAL, "INVALID_CURSOR"),

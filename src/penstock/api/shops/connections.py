@@ -126,13 +126,14 @@ async def rename_connection(
 async def rotate_connection(
     request: Request, api: ApiParts, who: Writer, connection_id: ConnectionId
 ) -> Response:
-    """All of them at once; running imports use them from their next call on."""
+    """All of them at once. The shop is asked first; if it refuses the new ones or does not answer,
+    the old ones are kept. Running imports use the new ones from their next call on."""
     order = await order_of(request, NewCredentials)
     caller = caller_of(request, who)
-    async with api.db.scoped(who.scope) as conn:
-        changed = await connections.rotate(
-            api.runtime, conn, caller, connection_id, order.credentials
-        )
+    changed = await connections.rotate(
+        api.runtime, lambda: api.db.scoped(who.scope), caller, connection_id, order.credentials,
+        tested=order.test,
+    )  # fmt: skip
     return answer(connection_shape(changed, caller))
 
 

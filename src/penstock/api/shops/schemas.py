@@ -47,6 +47,9 @@ class ChangedConnection(Shape):
 
 class NewCredentials(Shape):
     credentials: dict[str, str] = Field(max_length=20, description=_CREDENTIALS)
+    test: bool = Field(
+        True, description="False stores them without asking the shop, which may be out of reach."
+    )
 
 
 class DemoOrder(Shape):

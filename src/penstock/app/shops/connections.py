@@ -182,20 +182,48 @@ async def rename(conn: Connection, caller: Caller, connection_id: UUID, name: st
 
 
 async def rotate(
-    runtime: Runtime, conn: Connection, caller: Caller, connection_id: UUID,
-    credentials: Mapping[str, str],
+    runtime: Runtime, transaction: Transaction, caller: Caller, connection_id: UUID,
+    credentials: Mapping[str, str], *, tested: bool = True,
 ) -> ConnectionRow:  # fmt: skip
-    """Replace the credentials. Running imports use the new ones from their next call on."""
-    found = await _get_changeable(conn, caller, connection_id)
+    """Replace the credentials, once the shop accepts the new ones; without ``tested``, at once.
+    Running imports use them from their next call on. No transaction is open while the shop is
+    asked."""
+    async with transaction() as conn:
+        found = await _get_changeable(conn, caller, connection_id)
     checked = check_credentials(provider_of(runtime, found.provider), credentials)
+    info = None
+    if tested:
+        info = await _accepted(runtime, found, checked)
     sealed = store.credentials.seal(runtime.sealer, connection_id, checked)
-    if not await store.rotate_credentials(conn, connection_id, sealed):
-        raise no_such_connection()
-    after = await get_connection(conn, connection_id)
-    await audit_owned(
-        conn, caller, "connection", after, "rotate", after={"fields": sorted(checked)}
-    )
+    async with transaction() as conn:
+        if not await store.rotate_credentials(conn, connection_id, sealed):
+            raise no_such_connection()
+        if info is not None:
+            await store.save_test(conn, connection_id, details=_details(info), error=None)
+        after = await get_connection(conn, connection_id)
+        audited = {"fields": sorted(checked), "tested": tested}
+        await audit_owned(conn, caller, "connection", after, "rotate", after=audited)
     return after
+
+
+async def _accepted(
+    runtime: Runtime, row: ConnectionRow, credentials: Mapping[str, str]
+) -> ShopInfo:
+    """What the shop answers to new credentials. Raises if it does not accept them."""
+    shop = ShopConnection(
+        row.id, row.org_id, row.provider, row.address, credentials, row.name, details_of(row)
+    )
+    result = await _asked(runtime, shop)
+    if result.info is not None:
+        return result.info
+    assert result.error is not None
+    if isinstance(result.error, Waiting):
+        raise result.error
+    advice = ""
+    if isinstance(result.error, TransientError):
+        advice = " To replace them although the shop does not answer, store them without a test."
+    told = f"The new credentials do not work. The old ones are kept. {result.error.message}{advice}"
+    raise _failed(result.error, told) from result.error
 
 
 async def delete(conn: Connection, caller: Caller, connection_id: UUID) -> int:
@@ -220,11 +248,7 @@ async def test(
         shop = await _opened(runtime, conn, connection_id)
     result = await _asked(runtime, shop)
     info, error = result.info, result.error
-    details = None
-    if info is not None:
-        known = {"name": info.name, "currency": info.currency, "products": info.products}
-        details = {name: value for name, value in known.items() if value is not None}
-        details |= {name: value for name, value in info.details.items() if value is not None}
+    details = None if info is None else _details(info)
     async with transaction() as conn:
         # Our own limits say nothing about the shop.
         if not isinstance(error, Waiting):
@@ -233,6 +257,13 @@ async def test(
         outcome = "ok" if error is None else error.code
         await audit_owned(conn, caller, "connection", row, "test", after={"result": outcome})
     return result
+
+
+def _details(info: ShopInfo) -> dict[str, Any]:
+    """What is stored of a successful test."""
+    known = {"name": info.name, "currency": info.currency, "products": info.products}
+    found = {**known, **{name: one for name, one in info.details.items() if one is not None}}
+    return {name: one for name, one in found.items() if one is not None}
 
 
 async def _asked(runtime: Runtime, shop: ShopConnection) -> ConnectionTestResult:
@@ -261,12 +292,16 @@ async def browse(
     except Waiting:
         raise
     except PenstockError as error:
-        # The shop's refusal must not look like one of ours: 401 would mean the caller's own key.
-        kind = TransientError if isinstance(error, TransientError) else PermanentError
-        raise kind(
-            "PROVIDER_FAILED", redacted(error.message), retry_after_ms=error.retry_after_ms,
-            cause=error.code,
-        ) from error  # fmt: skip
+        raise _failed(error, error.message) from error
+
+
+def _failed(error: PenstockError, message: str) -> PenstockError:
+    """The shop's refusal must not look like one of ours: 401 would mean the caller's own key."""
+    kind = TransientError if isinstance(error, TransientError) else PermanentError
+    return kind(
+        "PROVIDER_FAILED", redacted(message), retry_after_ms=error.retry_after_ms,
+        cause=error.code,
+    )  # fmt: skip
 
 
 def _call(runtime: Runtime, shop: ShopConnection, seconds: float) -> ProviderCall:

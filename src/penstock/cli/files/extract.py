@@ -75,12 +75,12 @@ def extract(
 
     A URL is fetched first, from public addresses only (PENSTOCK_FETCH_ALLOW names others).
 
-    Exit code 0: every row is valid; 3: some rows failed or were held back; 1: the file could not be
-    worked through.
+    Exit code 0: every row is valid; 3: some rows failed or were held back; 2: the file was refused;
+    1: the job failed.
     """
     import uvloop
 
-    from penstock.cli.errors import INTERRUPTED
+    from penstock.cli.errors import INTERRUPTED, code_of_job_error
     from penstock.cli.files.extraction import Wish, run_extraction
     from penstock.cli.files.results import pages_for
     from penstock.cli.jobs.jobs import ending_code
@@ -102,7 +102,8 @@ def extract(
     if done.interrupted:
         printing.note("penstock: Interrupted; the job was cancelled and nothing was written.")
         raise typer.Exit(INTERRUPTED)
-    raise typer.Exit(ending_code(done.state, done.undone))
+    failed = done.error and code_of_job_error(done.error["code"])
+    raise typer.Exit(failed or ending_code(done.state, done.undone))
 
 
 def asked_config(text: str, pairs: list[str], **options: Any) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from uuid import UUID
 
 from penstock.app.preview import check_first_rows, job_of_upload, prepare_preview, preview
 from penstock.app.uploads import forget_upload, keep_upload
-from penstock.cli.errors import FAILURE, CliError
 from penstock.cli.files.extraction_report import Extracted, outcome_of
 from penstock.cli.files.results import write_problems, write_results
 from penstock.cli.files.sources import Source, opened
@@ -109,10 +108,6 @@ async def look_at(given: str, config: dict[str, Any]) -> dict[str, Any]:
                     raise _Seen(job)
             except _Seen as seen:
                 return dict(await preview(runtime, seen.job))
-            except BadInput as error:
-                if error.code in _WRONG_USE:
-                    raise
-                raise CliError(FAILURE, f"{error.message.rstrip('.')}. [{error.code}]") from error
             finally:
                 await forget_upload(runtime, upload)
 

@@ -52,7 +52,8 @@ def fetch(
     may be compressed (.gz).
 
     Exit code 0: read, also where a page is neither a product nor a job posting (kind is null);
-    1: a page cannot be fetched or read; 2: wrong use.
+    3: some pages of a folder cannot be read; 4: there is no such page; 1: it cannot be fetched or
+    read; 2: wrong use.
     """
     import asyncio
 

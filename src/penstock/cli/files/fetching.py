@@ -18,11 +18,11 @@ from typing import Any, TextIO
 
 from penstock.catalog.pages import extract_page
 from penstock.cli import printing
-from penstock.cli.errors import FAILURE, USAGE, CliError
+from penstock.cli.errors import FAILURE, NOT_FOUND, ROWS_FAILED, USAGE, CliError
 from penstock.cli.files.sources import is_url
 from penstock.guards.children import ChildPool
 from penstock.guards.fetch import Fetcher
-from penstock.model.errors import BadInput, ChildCrashed, PenstockError
+from penstock.model.errors import BadInput, ChildCrashed
 from penstock.model.network.fetching import FetchLimits, FetchPurpose, FetchRequest
 from penstock.settings import Settings
 
@@ -79,12 +79,11 @@ async def _fetch(children: ChildPool, settings: Settings, url: str, kind: str) -
     headers = {"user-agent": settings.crawl_user_agent, "accept": "text/html,*/*;q=0.5"}
     try:
         answer = await fetcher.fetch(FetchRequest(url, headers=headers, limits=limits))
-    except PenstockError as error:
-        raise CliError(FAILURE, str(error)) from error
     finally:
         await fetcher.close()
     if answer.status >= 400:
-        raise CliError(FAILURE, f"{url} answers with status {answer.status}.")
+        code = NOT_FOUND if answer.status in (404, 410) else FAILURE
+        raise CliError(code, f"{url} answers with status {answer.status}.")
     kept: dict[str, Any] = await children.call(
         read_html, answer.body, answer.url, answer.header("content-type"), kind
     )
@@ -105,7 +104,7 @@ def _content(path: Path) -> bytes:
     except (OSError, EOFError, zlib.error) as error:
         raise CliError(USAGE, f"Cannot read {path}: {error}.") from error
     if len(content) > most:
-        raise CliError(FAILURE, f"{path} is larger than {most:,} bytes.")
+        raise CliError(USAGE, f"{path} is larger than {most:,} bytes.")
     return content
 
 
@@ -134,7 +133,7 @@ async def _read_folder(children: ChildPool, pages: Pages, output: str) -> int:
                 read += 1
                 _write(out, one)
     printing.note(f"{read} pages read, {failed} failed.")
-    return FAILURE if failed else 0
+    return ROWS_FAILED if failed else 0
 
 
 async def _read_saved(children: ChildPool, pages: Pages, name: str, url: str) -> dict[str, Any]:

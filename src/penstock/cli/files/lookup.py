@@ -51,7 +51,8 @@ def lookup(
     Rows that sources did not have are tried again after 15 minutes and after 6 hours; the command
     does not wait for that.
 
-    Exit code 0: everything was found; 3: some rows were not, or are a question.
+    Exit code 0: everything was found; 3: some rows were not, or are a question; 2: the files were
+    refused; 1: the job failed.
     """
     asked: dict[str, Any] = asked_config(config, mapping or [], profile=profile, sheet=sheet)
     if source or no_sources:

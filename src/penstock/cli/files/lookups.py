@@ -13,7 +13,7 @@ from uuid import UUID
 
 from penstock.cli import printing
 from penstock.cli.connection import Penstock, connected
-from penstock.cli.errors import FAILURE, USAGE, CliError
+from penstock.cli.errors import FAILURE, USAGE, CliError, code_of_job_error
 from penstock.cli.files.results import output_file, output_place
 from penstock.cli.jobs.control import stands_still
 from penstock.cli.printing import note
@@ -37,13 +37,14 @@ class LookedUp:
     counters: dict[str, int] = field(default_factory=dict)
     summary: dict[str, Any] = field(default_factory=dict)
     error: str | None = None
+    error_code: str | None = None
     waiting: int = 0
     output: str | None = None
 
     @property
     def code(self) -> int:
         if self.error is not None:
-            return FAILURE
+            return FAILURE if self.error_code is None else code_of_job_error(self.error_code)
         done = self.counters.get("done", 0)
         return 0 if not self.counters or done == self.counters["total"] else _PARTIAL
 
@@ -56,7 +57,9 @@ class LookedUp:
 
     def lines(self) -> list[str]:
         if self.error is not None:
-            return [f"penstock: {self.error}"]
+            return [
+                f"penstock: {self.error}" + (f" [{self.error_code}]" if self.error_code else "")
+            ]
         if not self.counters:
             return []
         counts = self.counters
@@ -132,7 +135,7 @@ async def _until_settled(penstock: Penstock, done: LookedUp) -> None:
                 done.summary = job["summary"] or {}
                 if job["state"] != "done":
                     told = job["lastError"] or {"message": f"The job is {job['state']}."}
-                    done.error = str(told["message"])
+                    done.error, done.error_code = str(told["message"]), told.get("code")
                 return
             bar.tell(job["progress"])
             if await _only_waits(penstock, job):

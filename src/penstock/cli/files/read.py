@@ -58,7 +58,7 @@ def read(
     """Read a file of any format and write its table as CSV: text in UTF-8, nothing normalised.
 
     With --json what was detected is printed, and the table is written only with -o.
-    Exit code 0: read; 1: the file cannot be read; 2: wrong use.
+    Exit code 0: read; 2: the file was refused, or wrong use.
     """
     options = {
         "sheet": sheet, "encoding": encoding, "delimiter": _NAMED.get(delimiter or "", delimiter),
@@ -72,17 +72,17 @@ def read(
 def _run(file: Path, options: dict[str, Any], output: str, json: bool) -> None:
     import asyncio
 
-    from penstock.cli.errors import FAILURE
-    from penstock.cli.files.reading import refused_as, run_reading
+    from penstock.cli.errors import explain
+    from penstock.cli.files.reading import run_reading
     from penstock.model.errors import PermanentError
 
     try:
         report = asyncio.run(run_reading(file, options, output))
     except PermanentError as error:
-        code, problem = refused_as(error)
-        if json and code == FAILURE:
+        code, problem = explain(error)
+        if json:
             printing.as_json({"error": {"code": error.code, "message": error.message}})
-        printing.note(problem)
+        printing.note(f"penstock: {problem}")
         raise typer.Exit(code) from None
     if json:
         printing.as_json(report)

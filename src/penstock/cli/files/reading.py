@@ -11,11 +11,11 @@ from contextlib import aclosing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from penstock.cli.errors import FAILURE, USAGE, CliError
+from penstock.cli.errors import USAGE, CliError
 from penstock.formats.read_table import read_table
 from penstock.formats.tables import TableChunk, TableEnd, TableHead
 from penstock.guards.children import ChildPool
-from penstock.model.errors import ChildCrashed, PenstockError, PermanentError
+from penstock.model.errors import ChildCrashed, PermanentError
 from penstock.model.ports import InputFile
 from penstock.settings import Settings
 
@@ -115,9 +115,3 @@ def _opened(output: str) -> Iterator[Write | None]:
             with suppress(OSError):
                 draft.unlink()
         raise
-
-
-def refused_as(error: PenstockError) -> tuple[int, str]:
-    """Exit code and message: wrong use if an option is the cause, else an error of the file."""
-    code = USAGE if error.code in ("INVALID_PARAMETERS", "SHEET_NOT_FOUND") else FAILURE
-    return code, f"penstock: {error.message.rstrip('.')}. [{error.code}]"

@@ -30,11 +30,13 @@ def priority_of(text: str) -> int:
 
 
 async def list_jobs(
-    state: str | None, pipeline: str | None, limit: int
+    state: str | None, pipeline: str | None, limit: int, *, standing: bool = False
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Jobs, and what is worth a note beside them."""
     async with connected() as penstock:
-        found = await penstock.first("/api/jobs", limit, state=state, pipeline=pipeline)
+        found = await penstock.first(
+            "/api/jobs", limit, state=state, pipeline=pipeline, standing=standing or None
+        )
         notes = [] if found else [f"No such jobs in {penstock.place}."]
         if await stands_still(penstock):
             notes.append("No worker is running, so nothing moves: start one with `penstock up`.")
@@ -50,6 +52,8 @@ async def watched(job_id: UUID) -> dict[str, Any]:
     """Show progress until the job ends; answers the result."""
     async with connected() as penstock:
         job = await _job(penstock, job_id)
+        if job.get("standing") and job["state"] not in ENDED:
+            note("This job sends webhooks or notifications and never ends; Ctrl-C ends watching.")
         if job["state"] not in ENDED and await stands_still(penstock):
             note("No worker runs: `penstock up` or `penstock worker` starts some.")
         with ProgressBar(job["name"]) as bar:

@@ -71,18 +71,24 @@ def list_jobs(
     state: Annotated[State | None, typer.Option(help="In this state only.")] = None,
     pipeline: Annotated[str | None, typer.Option(help="Of this pipeline only.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="At most so many.")] = 20,
+    standing: Annotated[
+        bool,
+        typer.Option("--standing", help="Also those that send webhooks and notifications."),
+    ] = False,
     json: printing.Json = False,
 ) -> None:
-    """List jobs of all orgs, newest first."""
+    """List jobs of all orgs, newest first. Standing jobs, which send webhooks and notifications
+    and never end, are left out unless --standing or --pipeline asks for them."""
     from penstock.cli.jobs.control import list_jobs as fetch_jobs
 
-    found, notes = asyncio.run(fetch_jobs(state, pipeline, limit))
+    found, notes = asyncio.run(fetch_jobs(state, pipeline, limit, standing=standing))
     if json:
         printing.as_json(found)
         return
     rows = [
         (
-            job["id"], job["state"], f"{job['progress']['percent']:.0f} %",
+            job["id"], "standing" if _stands(job) else job["state"],
+            "" if _stands(job) else f"{job['progress']['percent']:.0f} %",
             job["counters"]["total"], job["counters"]["error"], job["pipeline"], job["org"],
             printing.moment(job["createdAt"]), job["name"],
         )
@@ -92,6 +98,11 @@ def list_jobs(
     printing.columns(head, rows)
     for note in notes:
         printing.note(note)
+
+
+def _stands(job: dict[str, Any]) -> bool:
+    """Whether it runs and never ends, so that its state and percentage say nothing."""
+    return bool(job.get("standing")) and job["state"] in ("queued", "running")
 
 
 @app.command("show")
@@ -111,7 +122,12 @@ def show(job_id: JobId, json: printing.Json = False) -> None:
             ("Pipeline", job["pipeline"]),
             ("Org", job["org"]),
             ("State", job["state"]),
-            ("Progress", f"{job['progress']['percent']} %, {job['progress']['message']}"),
+            (
+                "Progress",
+                job["progress"]["message"]
+                if _stands(job)
+                else f"{job['progress']['percent']} %, {job['progress']['message']}",
+            ),
             ("Rows", _pairs(counters)),
             ("Errors", _pairs(job["errors"])),
             ("Summary", _pairs(counts_of(job["summary"] or {}))),

@@ -10,7 +10,8 @@ from typing import Final
 from penstock.model.backpressure import Level
 from penstock.model.monitor.health import HealthStatus, status_of
 
-# Rates of fewer items or calls than this say nothing; of fewer jobs they are never critical.
+# Rates of fewer items or calls than this say nothing; of fewer jobs they are never critical, and of
+# fewer than `Thresholds.least_jobs` they say nothing either.
 LEAST_SAMPLE: Final = 20
 # Where the API serves the runbook.
 RUNBOOK_PATH: Final = "/docs/runbook"
@@ -27,7 +28,8 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """One for each check; ``overrides`` are those of single pipelines and providers, by check."""
+    """One for each check; ``overrides`` are those of single pipelines and providers, by check.
+    Rates and durations of fewer jobs than ``least_jobs`` pass."""
 
     depth: float = 50
     oldest_ms: float = 300_000
@@ -45,11 +47,13 @@ class Thresholds:
     jobs_per_worker: float = 5
     provider_error_rate: float = 0.05
     provider_p95_ms: float = 5000
+    least_jobs: int = 10
     overrides: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        return tuple(one.name for one in fields(cls) if one.name != "overrides")
+        aside = ("overrides", "least_jobs")
+        return tuple(one.name for one in fields(cls) if one.name not in aside)
 
     def of(self, name: str, scope: str) -> float:
         own: float | None = self.overrides.get((scope, name))
@@ -134,7 +138,8 @@ class Measured:
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
     """A figure and its threshold. ``scope``: the pipeline or provider, empty for all. A figure that
-    is unknown passes, and so does one that is bad for a short time only (``brief``)."""
+    is unknown passes, and so does one that is bad for a short time only (``brief``) or that comes
+    from few jobs only (``few``)."""
 
     name: str
     value: float | None
@@ -143,6 +148,7 @@ class HealthCheck:
     # Whether values above the threshold fail, or values below.
     at_most: bool = True
     brief: bool = False
+    few: bool = False
     # Jobs that the figure comes from; few of them are never critical.
     sample: int | None = None
 
@@ -153,7 +159,7 @@ class HealthCheck:
 
     @property
     def ok(self) -> bool:
-        if self.value is None or self.brief:
+        if self.value is None or self.brief or self.few:
             return True
         return self.value <= self.threshold if self.at_most else self.value >= self.threshold
 
@@ -211,7 +217,8 @@ def _job_checks(measured: Measured, limits: Thresholds) -> Iterator[HealthCheck]
             value: float | None = getattr(jobs, name)
             at_most = name != "success_rate"
             limit, sample = limits.of(name, scope), jobs.succeeded + jobs.failed
-            yield HealthCheck(name, value, limit, scope, at_most, sample=sample)
+            few = sample < limits.least_jobs
+            yield HealthCheck(name, value, limit, scope, at_most, few=few, sample=sample)
 
 
 def _provider_checks(measured: Measured, limits: Thresholds) -> Iterator[HealthCheck]:

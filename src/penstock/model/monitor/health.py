@@ -22,17 +22,18 @@ class HealthStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A metric and its threshold. An unknown metric passes."""
+    """A metric and its threshold. An unknown metric passes, and so does one of few jobs only."""
 
     name: str
     value: float | None
     threshold: float
     # Whether values above the threshold fail, or values below.
     at_most: bool = True
+    few: bool = False
 
     @property
     def ok(self) -> bool:
-        if self.value is None:
+        if self.value is None or self.few:
             return True
         return self.value <= self.threshold if self.at_most else self.value >= self.threshold
 

@@ -42,6 +42,7 @@ class JobRow:
     finished_at: datetime | None
     updated_at: datetime
     undone_at: datetime | None
+    standing: bool
     cached_from: UUID | None
     file_id: UUID | None
     file_name: str | None

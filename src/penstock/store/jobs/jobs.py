@@ -144,6 +144,8 @@ class Listed:
     user_id: int | None = None
     since: datetime | None = None
     until: datetime | None = None
+    # Whether jobs that never end are listed, too.
+    standing: bool = False
 
 
 async def list_jobs(

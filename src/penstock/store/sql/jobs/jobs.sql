@@ -53,7 +53,7 @@ SELECT pg_notify($39::text, lane) FROM job WHERE $39 IS NOT NULL GROUP BY lane
 SELECT j.id, j.org_id, j.pipeline, j.name, j.state, j.paused, j.priority, j.lane, j.user_id, j.config, j.total,
        j.kept_rows, j.pending, j.processing, j.done, j.error, j.not_found, j.skipped, j.percent, j.stage, j.summary,
        j.last_error, j.attempts, j.created_at, j.due_at, j.started_at, j.finished_at, j.updated_at,
-       j.undone_at, j.cached_from, j.file_id, f.name AS file_name, f.size AS file_size, f.sha256, f.media_type,
+       j.undone_at, j.standing, j.cached_from, j.file_id, f.name AS file_name, f.size AS file_size, f.sha256, f.media_type,
        o.name AS org, o.plan, u.email AS owner, j.header, j.context, j.pruned_at, j.changes_pruned_at,
        (extract(epoch FROM coalesce(j.finished_at, now()) - j.started_at) * 1000)::bigint AS elapsed_ms,
        coalesce(j.due_at > now(), false) AS delayed,
@@ -68,7 +68,8 @@ WHERE j.id = $1
 -- Of the next so many jobs, newest first, those that fit; and the last of them, where there may be
 -- more. States are as people see them (`model.states.shown_state`).
 WITH walked AS MATERIALIZED (
-    SELECT j.id, j.state, j.paused, j.due_at, j.pipeline, j.name, j.user_id, j.created_at FROM jobs j
+    SELECT j.id, j.state, j.paused, j.due_at, j.pipeline, j.name, j.user_id, j.created_at, j.standing
+    FROM jobs j
     WHERE j.id < $1 AND j.id >= $2
     ORDER BY j.id DESC LIMIT $3
 ), fitting AS (
@@ -82,6 +83,7 @@ WITH walked AS MATERIALIZED (
       AND ($9::bigint IS NULL OR w.user_id = $9)
       AND ($10::timestamptz IS NULL OR w.created_at >= $10)
       AND ($11::timestamptz IS NULL OR w.created_at < $11)
+      AND ($12::boolean OR NOT w.standing)
 )
 SELECT ARRAY(SELECT id FROM fitting ORDER BY id DESC LIMIT $4) AS ids,
        (SELECT id FROM walked ORDER BY id DESC OFFSET $3 - 1 LIMIT 1) AS place
@@ -91,7 +93,7 @@ SELECT ARRAY(SELECT id FROM fitting ORDER BY id DESC LIMIT $4) AS ids,
 SELECT j.id, j.org_id, j.pipeline, j.name, j.state, j.paused, j.priority, j.lane, j.user_id, j.config, j.total,
        j.kept_rows, j.pending, j.processing, j.done, j.error, j.not_found, j.skipped, j.percent, j.stage, j.summary,
        j.last_error, j.attempts, j.created_at, j.due_at, j.started_at, j.finished_at, j.updated_at,
-       j.undone_at, j.cached_from, j.file_id, f.name AS file_name, f.size AS file_size, f.sha256, f.media_type,
+       j.undone_at, j.standing, j.cached_from, j.file_id, f.name AS file_name, f.size AS file_size, f.sha256, f.media_type,
        o.name AS org,
        u.email AS owner,
        (extract(epoch FROM coalesce(j.finished_at, now()) - j.started_at) * 1000)::bigint AS elapsed_ms,

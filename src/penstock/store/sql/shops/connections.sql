@@ -51,8 +51,10 @@ UPDATE connections SET tested_at = now(), error = $3::jsonb,
 WHERE id = $1 AND deleted_at IS NULL RETURNING id
 
 -- name: save_sync
--- An import is complete: when, by which job, and where the next incremental one begins.
+-- An import is complete: when, by which job, and where the next incremental one begins. It shows as
+-- well as a test that the shop accepts the credentials.
 UPDATE connections SET synced_at = now(), last_job = $3, error = NULL,
+    tested_at = coalesce(tested_at, now()),
     next_since = greatest(next_since, $4::timestamptz)
 WHERE id = $1 AND org_id = $2 AND deleted_at IS NULL
 
