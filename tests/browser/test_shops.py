@@ -68,6 +68,16 @@ async def test_a_shop_is_connected_with_its_credentials(visit: Visit, sandbox: s
     await expect(card.get_by_text("Works", exact=True)).to_be_visible()
     await expect(card).to_contain_text("45")
 
+    # What the shop refuses does not replace what works.
+    await card.get_by_role("button", name="More for Corner shop").click()
+    await page.get_by_role("menuitem", name="Replace credentials").click()
+    for label in ("Consumer key", "Consumer secret"):
+        await dialog.get_by_label(label).fill("cs_wrong")
+    await page.get_by_role("button", name="Replace and test").click()
+    await expect(dialog.get_by_role("alert")).to_contain_text("The old ones are kept")
+    await dialog.get_by_role("button", name="Cancel").click()
+    await expect(card.get_by_text("Works", exact=True)).to_be_visible()
+
     await card.get_by_role("button", name="More for Corner shop").click()
     await page.get_by_role("menuitem", name="Rename").click()
     await page.get_by_role("dialog").get_by_label("Name").fill("Market shop")
