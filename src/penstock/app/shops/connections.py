@@ -235,7 +235,8 @@ async def _accepted(
     advice = ""
     if isinstance(error, TransientError):
         advice = " To replace them although the shop does not answer, store them without a test."
-    told = f"The new credentials do not work. The old ones are kept. {error.message}{advice}"
+    why = error.message.rstrip(".")
+    told = f"The new credentials do not work. The old ones are kept. {why}.{advice}"
     raise _failed(error, told) from error
 
 
