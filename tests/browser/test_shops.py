@@ -138,13 +138,11 @@ async def test_a_sync_imports_the_shop_and_a_failure_is_told(
         client.post(f"/api/jobs/{job_id}/cancel")
     await page.goto("/connections")
     httpx2.post(f"{sandbox}/sandbox/faults", json={"share": 1, "kinds": ["expired"]})
-    card = card_of(page, "Demo WooCommerce")
+    card = card_of(page, "Demo Shopify")
     await card.get_by_role("button", name="Test").click()
     await expect(card.get_by_text("Fails", exact=True)).to_be_visible()
     await page.goto("/new?source=shop")
-    await page.get_by_label("Shop", exact=True).select_option(
-        label="Demo WooCommerce (WooCommerce)"
-    )
+    await page.get_by_label("Shop", exact=True).select_option(label="Demo Shopify (Shopify)")
     await expect(page.get_by_role("alert")).to_contain_text("does not accept the credentials")
 
 
