@@ -192,7 +192,9 @@ SENT: dict[str, dict[str, Any]] = {
     "PATCH /api/webhooks/{webhook_id}": {"json": {"description": "other"}},
     "POST /api/connections": {"json": _SHOP},
     "PATCH /api/connections/{connection_id}": {"json": {"name": "other"}},
-    "POST /api/connections/{connection_id}/rotate": {"json": {"credentials": {"apiKey": "new"}}},
+    "POST /api/connections/{connection_id}/rotate": {
+        "json": {"credentials": {"apiKey": "new"}, "test": False}
+    },
     "POST /api/connections/demo": {"json": {}},
     "POST /api/connections/install": {
         "json": {"address": "my-shop", "returnTo": "https://p.example/connections/install"}

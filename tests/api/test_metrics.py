@@ -145,7 +145,7 @@ async def test_ended_jobs_checks_and_alerts_are_measured(caller: Caller, bench: 
     await bench.submit("noop", {"items": 2, "failEvery": 1})
     await bench.work()
     await bench.submit("noop", {"items": 3})
-    await monitor_of(bench.runtime, depth=0).run_once()
+    await monitor_of(bench.runtime, depth=0, least_jobs=1).run_once()
     found = await scrape(admin)
     assert found['penstock_jobs_ended_total{pipeline="noop",status="succeeded"}'] == 1
     assert found['penstock_jobs_ended_total{pipeline="noop",status="failed"}'] == 1

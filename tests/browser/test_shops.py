@@ -138,13 +138,11 @@ async def test_a_sync_imports_the_shop_and_a_failure_is_told(
         client.post(f"/api/jobs/{job_id}/cancel")
     await page.goto("/connections")
     httpx2.post(f"{sandbox}/sandbox/faults", json={"share": 1, "kinds": ["expired"]})
-    card = card_of(page, "Demo WooCommerce")
+    card = card_of(page, "Demo Shopify")
     await card.get_by_role("button", name="Test").click()
     await expect(card.get_by_text("Fails", exact=True)).to_be_visible()
     await page.goto("/new?source=shop")
-    await page.get_by_label("Shop", exact=True).select_option(
-        label="Demo WooCommerce (WooCommerce)"
-    )
+    await page.get_by_label("Shop", exact=True).select_option(label="Demo Shopify (Shopify)")
     await expect(page.get_by_role("alert")).to_contain_text("does not accept the credentials")
 
 
@@ -203,3 +201,17 @@ async def _wrong(page: Page, name: str, width: int) -> list[str]:
     main = "document.getElementById('main')"
     wide = await page.evaluate(f"{main}.scrollWidth - {main}.clientWidth")
     return [*found, *([f"{name}: wider than the window"] if wide > 0 else [])]
+
+
+async def test_credentials_that_a_shop_refuses_are_not_stored(visit: Visit, sandbox: str) -> None:
+    page = await visit("/connections")
+    await connect_demo(page)
+    card = card_of(page, "Demo Shopify")
+    await card.get_by_role("button", name="More for Demo Shopify").click()
+    await page.get_by_role("menuitem", name="Replace credentials").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.locator("input[type=password]").first.fill("wrong-token")
+    await dialog.get_by_role("button", name="Replace and test").click()
+    await expect(dialog.get_by_role("alert")).to_contain_text("The old ones are kept")
+    await dialog.get_by_role("button", name="Cancel").click()
+    await expect(card.get_by_text("Works", exact=True)).to_be_visible()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -39,6 +41,8 @@ MOST_CONNECTIONS = 200
 # Products of a deleted connection are counted up to this number.
 _MOST_COUNTED = 100_000
 _TEST_SECONDS = 25.0
+# How long a change of credentials waits for our own limits.
+_WAIT_SECONDS = 10.0
 _BROWSE_SECONDS = 20.0
 _CREDENTIAL = re.compile(r"[\x21-\x7e]{1,500}")
 
@@ -213,17 +217,27 @@ async def _accepted(
     shop = ShopConnection(
         row.id, row.org_id, row.provider, row.address, credentials, row.name, details_of(row)
     )
-    result = await _asked(runtime, shop)
-    if result.info is not None:
-        return result.info
-    assert result.error is not None
-    if isinstance(result.error, Waiting):
-        raise result.error
+    until = time.monotonic() + _WAIT_SECONDS
+    while True:
+        result = await _asked(runtime, shop)
+        if result.info is not None:
+            return result.info
+        error = result.error
+        assert error is not None
+        if not isinstance(error, Waiting):
+            break
+        # Our own limit: this form was perhaps sent after some tests. A short wait is worth it.
+        wait = None if error.retry_after_ms is None else error.retry_after_ms / 1000
+        if wait is None or time.monotonic() + wait > until:
+            told = f"Not tested, and the old credentials are kept: {error.message}"
+            raise Waiting(error.code, told, retry_after_ms=error.retry_after_ms) from error
+        await asyncio.sleep(wait)
     advice = ""
-    if isinstance(result.error, TransientError):
+    if isinstance(error, TransientError):
         advice = " To replace them although the shop does not answer, store them without a test."
-    told = f"The new credentials do not work. The old ones are kept. {result.error.message}{advice}"
-    raise _failed(result.error, told) from result.error
+    why = error.message.rstrip(".")
+    told = f"The new credentials do not work. The old ones are kept. {why}.{advice}"
+    raise _failed(error, told) from error
 
 
 async def delete(conn: Connection, caller: Caller, connection_id: UUID) -> int:
