@@ -14,7 +14,8 @@ export interface paths {
         /**
          * List jobs
          * @description Newest first: your own jobs, those of your org if it shares them, those of all orgs for an
-         *     admin. A slow page may end early, even without jobs: continue while there is a `next`.
+         *     admin. Standing jobs are left out unless they are asked for. A slow page may end early, even
+         *     without jobs: continue while there is a `next`.
          */
         get: operations["listJobs"];
         put?: never;
@@ -2426,7 +2427,8 @@ export interface paths {
         put?: never;
         /**
          * Replace the credentials
-         * @description All of them at once; running imports use them from their next call on.
+         * @description All of them at once. The shop is asked first; if it refuses the new ones or does not answer,
+         *     the old ones are kept. Running imports use the new ones from their next call on.
          */
         post: operations["rotateConnection"];
         delete?: never;
@@ -4802,6 +4804,11 @@ export interface components {
             /** Lane */
             lane: string;
             /**
+             * Standing
+             * @description It sends webhooks or notifications as they come, and never ends.
+             */
+            standing: boolean;
+            /**
              * Lanepaused
              * @description Its lane stands still: an admin paused it.
              */
@@ -5684,6 +5691,11 @@ export interface components {
             priority: number;
             /** Lane */
             lane: string;
+            /**
+             * Standing
+             * @description It sends webhooks or notifications as they come, and never ends.
+             */
+            standing: boolean;
             /**
              * Lanepaused
              * @description Its lane stands still: an admin paused it.
@@ -9625,6 +9637,8 @@ export interface operations {
                 from?: string | null;
                 /** @description Created before. */
                 to?: string | null;
+                /** @description Also standing jobs, which send webhooks and notifications and never end; with `pipeline` they are always listed. */
+                standing?: boolean;
                 pageSize?: number;
                 /** @description `next` of the page before. */
                 after?: string;
@@ -9654,6 +9668,7 @@ export interface operations {
                      *           "state": "queued",
                      *           "priority": 3,
                      *           "lane": "standard",
+                     *           "standing": false,
                      *           "lanePaused": false,
                      *           "org": "acme",
                      *           "userId": 3,
@@ -10442,6 +10457,7 @@ export interface operations {
                      *       "state": "queued",
                      *       "priority": 3,
                      *       "lane": "standard",
+                     *       "standing": false,
                      *       "lanePaused": false,
                      *       "org": "acme",
                      *       "userId": 3,
@@ -13351,6 +13367,7 @@ export interface operations {
                      *       "state": "queued",
                      *       "priority": 3,
                      *       "lane": "standard",
+                     *       "standing": false,
                      *       "lanePaused": false,
                      *       "org": "acme",
                      *       "userId": 3,
@@ -13558,6 +13575,7 @@ export interface operations {
                      *       "state": "queued",
                      *       "priority": 3,
                      *       "lane": "standard",
+                     *       "standing": false,
                      *       "lanePaused": false,
                      *       "org": "acme",
                      *       "userId": 3,
@@ -13765,6 +13783,7 @@ export interface operations {
                      *       "state": "queued",
                      *       "priority": 3,
                      *       "lane": "standard",
+                     *       "standing": false,
                      *       "lanePaused": false,
                      *       "org": "acme",
                      *       "userId": 3,
@@ -13987,6 +14006,7 @@ export interface operations {
                      *       "state": "queued",
                      *       "priority": 3,
                      *       "lane": "standard",
+                     *       "standing": false,
                      *       "lanePaused": false,
                      *       "org": "acme",
                      *       "userId": 3,
@@ -14270,6 +14290,7 @@ export interface operations {
                      *         "state": "queued",
                      *         "priority": 3,
                      *         "lane": "standard",
+                     *         "standing": false,
                      *         "lanePaused": false,
                      *         "org": "acme",
                      *         "userId": 3,
@@ -14366,6 +14387,7 @@ export interface operations {
                      *         "state": "queued",
                      *         "priority": 3,
                      *         "lane": "standard",
+                     *         "standing": false,
                      *         "lanePaused": false,
                      *         "org": "acme",
                      *         "userId": 3,
@@ -14601,6 +14623,7 @@ export interface operations {
                      *         "state": "queued",
                      *         "priority": 3,
                      *         "lane": "standard",
+                     *         "standing": false,
                      *         "lanePaused": false,
                      *         "org": "acme",
                      *         "userId": 3,
@@ -15034,6 +15057,7 @@ export interface operations {
                      *         "state": "queued",
                      *         "priority": 3,
                      *         "lane": "standard",
+                     *         "standing": false,
                      *         "lanePaused": false,
                      *         "org": "acme",
                      *         "userId": 3,
@@ -15130,6 +15154,7 @@ export interface operations {
                      *         "state": "queued",
                      *         "priority": 3,
                      *         "lane": "standard",
+                     *         "standing": false,
                      *         "lanePaused": false,
                      *         "org": "acme",
                      *         "userId": 3,
@@ -15387,6 +15412,7 @@ export interface operations {
                      *         "state": "queued",
                      *         "priority": 3,
                      *         "lane": "standard",
+                     *         "standing": false,
                      *         "lanePaused": false,
                      *         "org": "acme",
                      *         "userId": 3,
@@ -15483,6 +15509,7 @@ export interface operations {
                      *         "state": "queued",
                      *         "priority": 3,
                      *         "lane": "standard",
+                     *         "standing": false,
                      *         "lanePaused": false,
                      *         "org": "acme",
                      *         "userId": 3,
@@ -15828,6 +15855,7 @@ export interface operations {
                      *         "state": "queued",
                      *         "priority": 3,
                      *         "lane": "standard",
+                     *         "standing": false,
                      *         "lanePaused": false,
                      *         "org": "acme",
                      *         "userId": 3,
@@ -15925,6 +15953,7 @@ export interface operations {
                      *         "state": "queued",
                      *         "priority": 3,
                      *         "lane": "standard",
+                     *         "standing": false,
                      *         "lanePaused": false,
                      *         "org": "acme",
                      *         "userId": 3,
@@ -16293,6 +16322,7 @@ export interface operations {
                      *         "state": "queued",
                      *         "priority": 3,
                      *         "lane": "standard",
+                     *         "standing": false,
                      *         "lanePaused": false,
                      *         "org": "acme",
                      *         "userId": 3,
@@ -16390,6 +16420,7 @@ export interface operations {
                      *         "state": "queued",
                      *         "priority": 3,
                      *         "lane": "standard",
+                     *         "standing": false,
                      *         "lanePaused": false,
                      *         "org": "acme",
                      *         "userId": 3,
@@ -17179,6 +17210,7 @@ export interface operations {
                      *         "state": "queued",
                      *         "priority": 3,
                      *         "lane": "standard",
+                     *         "standing": false,
                      *         "lanePaused": false,
                      *         "org": "acme",
                      *         "userId": 3,
@@ -17275,6 +17307,7 @@ export interface operations {
                      *         "state": "queued",
                      *         "priority": 3,
                      *         "lane": "standard",
+                     *         "standing": false,
                      *         "lanePaused": false,
                      *         "org": "acme",
                      *         "userId": 3,
@@ -17738,6 +17771,7 @@ export interface operations {
                      *         "state": "queued",
                      *         "priority": 3,
                      *         "lane": "standard",
+                     *         "standing": false,
                      *         "lanePaused": false,
                      *         "org": "acme",
                      *         "userId": 3,
@@ -17834,6 +17868,7 @@ export interface operations {
                      *         "state": "queued",
                      *         "priority": 3,
                      *         "lane": "standard",
+                     *         "standing": false,
                      *         "lanePaused": false,
                      *         "org": "acme",
                      *         "userId": 3,
@@ -18085,6 +18120,7 @@ export interface operations {
                      *         "state": "queued",
                      *         "priority": 3,
                      *         "lane": "standard",
+                     *         "standing": false,
                      *         "lanePaused": false,
                      *         "org": "acme",
                      *         "userId": 3,
@@ -18181,6 +18217,7 @@ export interface operations {
                      *         "state": "queued",
                      *         "priority": 3,
                      *         "lane": "standard",
+                     *         "standing": false,
                      *         "lanePaused": false,
                      *         "org": "acme",
                      *         "userId": 3,
@@ -33097,6 +33134,12 @@ export interface operations {
                     credentials: {
                         [key: string]: string;
                     };
+                    /**
+                     * Test
+                     * @description False stores them without asking the shop, which may be out of reach.
+                     * @default true
+                     */
+                    test?: boolean;
                 };
             };
         };
@@ -33196,7 +33239,8 @@ export interface operations {
                 };
             };
             /**
-             * @description - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
+             * @description - `CIRCUIT_OPEN`: The provider failed several times in a row and is not called for now.
+             *     - `INVALID_PARAMETERS`: A parameter or a field has a value that cannot be.
              *     - `SERVER_BUSY`: The server does as much of this kind as it can. Try again.
              *     - `UNKNOWN_FIELD`: There is no field or parameter of this name.
              */
@@ -33209,7 +33253,8 @@ export interface operations {
                 };
             };
             /**
-             * @description - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
+             * @description - `API_RATE_LIMIT`: Too many requests. Wait as long as `Retry-After` says.
+             *     - `RATE_LIMITED`: Too many requests or tries. Wait as long as `Retry-After` says.
              *     - `TOO_MANY_AT_ONCE`: Too much of this kind is under way for you or your org already.
              */
             429: {
@@ -33222,6 +33267,15 @@ export interface operations {
             };
             /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
             500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `PROVIDER_FAILED`: The shop refused or failed; `details.cause` is the code of its error. */
+            502: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -24,9 +24,7 @@ export function Counters({ job }: { job: FullJob }) {
           <CountersBar counters={job.counters} />
         )}
         <div className="flex flex-wrap gap-x-4 gap-y-0.5 text-sm text-ink-2">
-          {!job.standing && (
-            <span className="font-medium text-ink">{percent(job.progress.percent)}</span>
-          )}
+          {!job.standing && <span className="font-medium text-ink">{percent(job.progress.percent)}</span>}
           <span aria-live="polite">{job.progress.message}</span>
           {speed !== null && <span>{perSecond(speed).replace("/s", " rows/s")}</span>}
           {live && left !== null && left >= 1000 && <span>about {duration(left)} left</span>}
