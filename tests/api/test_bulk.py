@@ -66,6 +66,22 @@ async def test_a_count_comes_first(client: httpx2.AsyncClient, bench: Bench) -> 
         assert (await bench.job(UUID(job)))["state"] == "cancelled"
 
 
+async def test_all_jobs_do_not_include_standing_ones(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    """Cancelling all jobs must not stop the notifications."""
+    standing = str(await bench.submit("noop", {"items": 1, "standing": True}))
+    await submit_noop(client)
+    for named, count in (
+        ({"all": True}, 1),
+        ({"states": ["queued", "running"]}, 1),
+        ({"pipeline": "noop"}, 2),
+        ({"jobIds": [standing]}, 1),
+    ):
+        counted = shaped(BulkCount, await ask(client, "cancel", filter=named, dryRun=True))
+        assert counted.count == count, named
+
+
 async def test_parameters_are_checked_when_asked_for(client: httpx2.AsyncClient) -> None:
     every = {"all": True}
     for order, code in (

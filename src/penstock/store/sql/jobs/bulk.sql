@@ -35,17 +35,17 @@ SELECT * FROM bulk_operations WHERE id = $1 FOR UPDATE
 
 -- name: walk_jobs
 -- The next jobs of an org, of all, or of those named; which of them match, and how far that was. So
--- many are looked at, however few match.
+-- many are looked at, however few match. Standing jobs match only if they or their pipeline are named.
 WITH walked AS MATERIALIZED (
-    (SELECT id, state, paused, due_at, pipeline, lane, user_id, name, created_at FROM jobs
+    (SELECT id, state, paused, due_at, pipeline, lane, user_id, name, created_at, standing FROM jobs
      WHERE $1::bigint IS NOT NULL AND $3::uuid[] IS NULL AND org_id = $1 AND id > $2
      ORDER BY id LIMIT $13)
     UNION ALL
-    (SELECT id, state, paused, due_at, pipeline, lane, user_id, name, created_at FROM jobs
+    (SELECT id, state, paused, due_at, pipeline, lane, user_id, name, created_at, standing FROM jobs
      WHERE $1::bigint IS NULL AND $3::uuid[] IS NULL AND id > $2
      ORDER BY id LIMIT $13)
     UNION ALL
-    (SELECT id, state, paused, due_at, pipeline, lane, user_id, name, created_at FROM jobs
+    (SELECT id, state, paused, due_at, pipeline, lane, user_id, name, created_at, standing FROM jobs
      WHERE $3::uuid[] IS NOT NULL AND id = ANY ($3) AND id > $2 AND ($1::bigint IS NULL OR org_id = $1)
      ORDER BY id LIMIT $13)
 )
@@ -59,6 +59,7 @@ SELECT (SELECT count(*) FROM walked) AS walked,
                     WHEN j.state = 'queued' AND j.due_at > now() THEN 'delayed'
                     ELSE j.state END = ANY ($6))
                AND ($7::text IS NULL OR j.pipeline = $7)
+               AND (NOT j.standing OR $7 IS NOT NULL OR $3::uuid[] IS NOT NULL)
                AND ($8::text IS NULL OR j.lane = $8)
                AND ($9::bigint IS NULL OR j.user_id = $9)
                AND ($10::text IS NULL OR strpos(lower(j.name), lower($10)) > 0)
