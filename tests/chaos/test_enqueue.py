@@ -31,6 +31,9 @@ class Server:
         self.process: WarmProcess | None = None
 
     async def start(self, failpoint: str = "") -> None:
+        if self.process is not None:
+            # Until the one before is gone, it would answer that it listens.
+            self.process.wait()
         kept = {k: v for k, v in os.environ.items() if not k.startswith("PENSTOCK_")}
         env = {
             **kept,
