@@ -269,6 +269,7 @@ class Ingest:
                 in_range=self._pipeline.ranges is not None,
             )  # fmt: skip
             await self._count(conn, len(inputs), sum(map(len, inputs)))
+        self._runtime.db.note_written(len(batch.rows))
         if not self._traits.needs_full_input:
             await self._wake(written.lanes)
         return pool_wait

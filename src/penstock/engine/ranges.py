@@ -115,6 +115,7 @@ class _RangeWriting:
             await slices.charge(conn, self._claim.turn, self._timer.ms)
             self._runtime.failpoints.reach("range_before_commit")
         self._runtime.failpoints.reach("range_after_commit")
+        self._runtime.db.note_written(self._range.count)
         return written
 
     async def as_items(self) -> Written | None:

@@ -185,6 +185,7 @@ async def _write(
         await slices.charge(conn, claimed.turn, share)
         runtime.failpoints.reach("before_commit")
     runtime.failpoints.reach("after_commit")
+    runtime.db.note_written(len(claimed.items) + sum(map(len, writing.children.values())))
     tally = writing.tally()
     runtime.figures.times.observe("settle", (), timer.ms / 1000)
     runtime.figures.settled(claimed.work.pipeline, claimed.work.stage, tally)

@@ -53,6 +53,9 @@ CONNECTION_ERRORS = (
 # Time to wait for a connection, new or from the pool.
 _PATIENCE_S = 10.0
 _SILENT_LINE_S = 20
+# From so many written rows on it is worth to plan anew.
+_PLANS_FOR_ROWS = 1000
+_MAX_SESSIONS_KNOWN = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +186,13 @@ class Database:
         self._on_statement = on_statement
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
         self._readers: asyncpg.Pool[asyncpg.Record] | None = None
+        # Rows that this process has written, and how many there were when each session planned.
+        self._written = 0
+        self._planned_at: dict[int, int] = {}
+
+    def note_written(self, rows: int) -> None:
+        """Tables have grown by so many rows: plans made for half as many are forgotten."""
+        self._written += rows
 
     @property
     def schema(self) -> str:
@@ -301,6 +311,8 @@ class Database:
             pool = self.pool
             connection = await _lent_by(pool)
             try:
+                if self._plans_once and self._written >= _PLANS_FOR_ROWS:
+                    await self._forget_old_plans(connection)
                 yield connection
             finally:
                 await pool.release(connection)
@@ -309,6 +321,16 @@ class Database:
             if is_cancelled():
                 raise asyncio.CancelledError from error
             raise
+
+    async def _forget_old_plans(self, connection: Connection) -> None:
+        """In an empty table all indexes are equally good, and the plan for it is kept until the
+        next ANALYZE: it may walk all products of an org for each of a file's rows."""
+        session = connection.get_server_pid()
+        if self._written >= 2 * self._planned_at.get(session, 0):
+            await connection.execute("DISCARD PLANS")
+            if len(self._planned_at) >= _MAX_SESSIONS_KNOWN:
+                self._planned_at.clear()
+            self._planned_at[session] = self._written
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
