@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -331,6 +331,17 @@ class Database:
             if len(self._planned_at) >= _MAX_SESSIONS_KNOWN:
                 self._planned_at.clear()
             self._planned_at[session] = self._written
+
+    async def fetch_many(self, query: str, *values: Any) -> Sequence[Any]:
+        """The rows of a statement with many values, planned for the tables as they are now: while
+        others fill an empty table, a kept plan would cost seconds."""
+        async with self.acquire() as connection:
+            if self._pooled:
+                # Nothing is prepared through a pooler.
+                rows: Sequence[Any] = await connection.fetch(query, *values)
+                return rows
+            statement = await connection.prepare(query)
+            return await statement.fetch(*values)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:

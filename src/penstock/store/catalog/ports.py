@@ -20,6 +20,8 @@ from penstock.store.queries import load
 _sql = load("products")
 _groups = load("group_counters")
 _items = load("items")
+# For so many names a statement is planned anew.
+_MANY_NAMES = 200
 _AT_ONCE = 2500
 _SAMPLED = 200
 
@@ -39,11 +41,8 @@ class StoredProducts:
         longest = max(len(source_ids), len(skus), len(gtins))
         for start in range(0, longest, _AT_ONCE):
             part = slice(start, start + _AT_ONCE)
-            async with self._db.acquire() as conn:
-                rows = await conn.fetch(
-                    _sql.find_products, org_id, source, list(source_ids[part]), list(skus[part]),
-                    list(gtins[part]),
-                )  # fmt: skip
+            names = (list(source_ids[part]), list(skus[part]), list(gtins[part]))
+            rows = await self._named(_sql.find_products, org_id, source, *names)
             for row in rows:
                 values = {**dict(row), "data": from_json(row["data"])}
                 catalog_key = values.pop("catalog_key")
@@ -56,11 +55,19 @@ class StoredProducts:
     ) -> Mapping[str, UUID]:
         if not digests:
             return {}
-        async with self._db.acquire() as conn:
-            rows = await conn.fetch(
-                _sql.find_unchanged, org_id, source, list(digests), list(digests.values())
-            )
+        rows = await self._named(
+            _sql.find_unchanged, org_id, source, list(digests), list(digests.values())
+        )
         return {row["source_id"]: row["id"] for row in rows}
+
+    async def _named(
+        self, query: str, org_id: int, source: str, *names: Sequence[str | bytes]
+    ) -> Sequence[Any]:
+        if max(map(len, names)) >= _MANY_NAMES:
+            return await self._db.fetch_many(query, org_id, source, *names)
+        async with self._db.acquire() as conn:
+            rows: Sequence[Any] = await conn.fetch(query, org_id, source, *names)
+        return rows
 
     async def link_candidates(
         self, org_id: int, source: str, gtins: Sequence[str], makers: Sequence[str]
