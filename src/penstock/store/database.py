@@ -53,7 +53,7 @@ CONNECTION_ERRORS = (
 # Time to wait for a connection, new or from the pool.
 _PATIENCE_S = 10.0
 _SILENT_LINE_S = 20
-# From so many written rows on it is worth to plan anew.
+# From so many written rows on plans are forgotten.
 _PLANS_FOR_ROWS = 1000
 _MAX_SESSIONS_KNOWN = 1000
 
@@ -332,13 +332,13 @@ class Database:
                 self._planned_at.clear()
             self._planned_at[session] = self._written
 
-    async def fetch_many(self, query: str, *values: Any) -> Sequence[Any]:
+    async def fetch_many(self, query: str, *values: Any) -> Sequence[asyncpg.Record]:
         """The rows of a statement with many values, planned for the tables as they are now: while
         others fill an empty table, a kept plan would cost seconds."""
         async with self.acquire() as connection:
             if self._pooled:
                 # Nothing is prepared through a pooler.
-                rows: Sequence[Any] = await connection.fetch(query, *values)
+                rows: Sequence[asyncpg.Record] = await connection.fetch(query, *values)
                 return rows
             statement = await connection.prepare(query)
             return await statement.fetch(*values)

@@ -20,7 +20,7 @@ from penstock.store.queries import load
 _sql = load("products")
 _groups = load("group_counters")
 _items = load("items")
-# For so many names a statement is planned anew.
+# For so many names a statement is planned each time.
 _MANY_NAMES = 200
 _AT_ONCE = 2500
 _SAMPLED = 200
