@@ -33,8 +33,7 @@ MINUTES = {
     "tests/api/test_schema.py": 14,
     "tests/hostile/test_bodies.py": 14,
     "tests/chaos/test_campaign.py": 18,
-    # Two cores may need all the time that it allows a thousand imports with pictures.
-    "tests/chaos/test_shops.py": 180,
+    "tests/chaos/test_shops.py": 90,
 }
 _PYTEST = (sys.executable, "-m", "pytest", "-m", "long")
 

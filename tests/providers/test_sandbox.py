@@ -68,6 +68,9 @@ def test_the_same_seed_gives_the_same_products() -> None:
     assert [one.product(n) for n in range(1, 51)] == [same.product(n) for n in range(1, 51)]
     assert one.product(1) != other.product(1)
     assert catalog_of(1, "acme-p12", 50).size == 12
+    few = catalog_of(1, "acme-p60-i1", 50)
+    assert few.size == 60
+    assert {len(few.product(number).pictures) for number in range(1, 61)} == {0, 1}
     assert ean13(12, 34567) == "9521200345674"
 
 

@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 _FIRST_DAY = datetime(2026, 1, 1, tzinfo=UTC)
-_SIZE_IN_NAME = re.compile(r"-p(\d{1,6})$")
+_SIZE_IN_NAME = re.compile(r"-p(\d{1,6})(?:-i(\d{1,2}))?$")
 _MATERIALS = ("Linen", "Oak", "Steel", "Cotton", "Ceramic", "Glass", "Wool", "Bamboo", "Copper")
 _KINDS = (
     ("Mug", "Kitchen"), ("Chair", "Furniture"), ("Jacket", "Clothing"), ("Lamp", "Lighting"),
@@ -71,19 +71,24 @@ class Catalog:
     seed: int
     shop: str
     size: int
+    # Of one product, at most.
+    pictures: int = _PICTURES[-1]
 
     def product(self, number: int) -> MadeProduct:
-        return _product(self.seed, self.shop, number)
+        return _product(self.seed, self.shop, number, self.pictures)
 
 
 def catalog_of(seed: int, shop: str, size: int) -> Catalog:
-    """A shop whose name ends in `-p12` has 12 products, whatever the default is."""
+    """A shop whose name ends in `-p12` has 12 products, whatever the default is; one whose name
+    ends in `-p12-i3` has at most 3 pictures of each."""
     told = _SIZE_IN_NAME.search(shop)
-    return Catalog(seed, shop, int(told[1]) if told else size)
+    if told is None:
+        return Catalog(seed, shop, size)
+    return Catalog(seed, shop, int(told[1]), int(told[2] or _PICTURES[-1]))
 
 
 @lru_cache(maxsize=20_000)
-def _product(seed: int, shop: str, number: int) -> MadeProduct:
+def _product(seed: int, shop: str, number: int, pictures: int) -> MadeProduct:
     chance = random.Random(f"{seed}:{shop}:{number}")
     mood, material = chance.choice(_MOODS), chance.choice(_MATERIALS)
     kind, category = chance.choice(_KINDS)
@@ -99,7 +104,7 @@ def _product(seed: int, shop: str, number: int) -> MadeProduct:
         tags=tuple(sorted({mood.lower(), material.lower()})),
         status=chance.choices(("active", "draft", "archived"), (94, 4, 2))[0],
         variants=_variants(chance, shop, number),
-        pictures=_picture_names(chance, shop, number),
+        pictures=_picture_names(chance, shop, number, pictures),
         created_at=created,
         updated_at=created + timedelta(hours=chance.randrange(1, 2000)),
     )
@@ -126,8 +131,9 @@ def _variants(chance: random.Random, shop: str, number: int) -> tuple[MadeVarian
     )
 
 
-def _picture_names(chance: random.Random, shop: str, number: int) -> tuple[str, ...]:
-    names = [f"{shop}/{number}-{place}.jpg" for place in range(1, chance.choice(_PICTURES) + 1)]
+def _picture_names(chance: random.Random, shop: str, number: int, most: int) -> tuple[str, ...]:
+    count = min(chance.choice(_PICTURES), most)
+    names = [f"{shop}/{number}-{place}.jpg" for place in range(1, count + 1)]
     if names and number % 10 == 0:
         # The same address as a picture of another product.
         names[-1] = f"{shop}/shared.jpg"
