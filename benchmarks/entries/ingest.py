@@ -41,6 +41,9 @@ async def raw_copy(bench: Bench, inputs: Sequence[Any]) -> float:
 
 
 async def ingest_job(bench: Bench, job_id: UUID, rows: int) -> float:
+    # As a worker of an installation does when it has started.
+    bench.runtime.prepare_children()
+    await bench.runtime.children.call(int)
     await bench.lab.checkpoint()
     async with timed() as clock:
         await bench.ingest(job_id)
