@@ -23,6 +23,12 @@ FILL = """
 INSERT INTO job_items (job_id, row_no, org_id, user_id, job_type, input)
 SELECT $1, n, $2, $3, 'noop', '{}' FROM generate_series(2, $4::integer) AS n
 """
+# What an earlier test, or an ANALYZE that was under way, has left.
+FORGET = """
+SELECT pg_clear_relation_stats(current_schema(), 'job_items'),
+       (SELECT count(pg_clear_attribute_stats(schemaname, tablename, attname, inherited)::text)
+        FROM pg_stats WHERE schemaname = current_schema() AND tablename = 'job_items')
+"""
 # A statement and what it is asked, after the job.
 PAGES: list[tuple[str, list[Any]]] = [
     ("items.items_by_row", [ROWS // 2, 101, 8 * 1024 * 1024]),
@@ -40,6 +46,7 @@ async def fresh_job(bench: Bench, db: Database) -> UUID:
     async with db.acquire() as conn:
         await conn.execute("ALTER TABLE job_items SET (autovacuum_enabled = false)")
         job_id = await bench.submit(config={"items": 1})
+        await conn.execute(FORGET)
         await conn.execute(FILL, job_id, bench.who.org_id, bench.who.user_id, ROWS)
     return job_id
 
