@@ -23,6 +23,7 @@ from penstock.catalog.mapping.price_context import (
 )
 from penstock.catalog.mapping.proposal import Proposal, fingerprint, propose
 from penstock.catalog.mapping.repeated_skus import group_by_sku
+from penstock.catalog.mapping.shared_signs import currency_by_language, with_crowns
 from penstock.catalog.mapping.synonyms import read_hints
 from penstock.catalog.products.grid import grid_columns
 from penstock.catalog.products.plan import Plan, compile_plan
@@ -171,7 +172,9 @@ def build_context(
     said = find_price_context(reading)
     settled = profile.currency or said.currency
     shown = reading.get("shown_with", {})
-    decisions = with_number_formats(decide(stats, settled), header, shown, settled)
+    likely = None if settled else currency_by_language(header, stats)
+    decisions = with_crowns(decide(stats, settled, likely), header, likely)
+    decisions = with_number_formats(decisions, header, shown, settled)
     decisions = with_price_context(decisions, said, profile.currency)
     plan = compile_plan(header, profile, decisions)
     targets = [step.target for step in plan.steps]
