@@ -47,7 +47,7 @@ def adjust(
     if platform is None:
         _with_a_description(header, chosen, thoughts, samples)
     _with_further_columns(chosen, thoughts)
-    _without_other_meanings(header, chosen, thoughts, platform)
+    _without_other_meanings(header, chosen, thoughts, samples, platform)
 
 
 _SELLING_PRICES = (frozenset({"sales", "price"}), frozenset({"vk", "price"}))
@@ -273,14 +273,33 @@ def _is_least_stock(
     return how == "fuzzy" and "minimum" in means and means.isdisjoint(_OF_ORDERS)
 
 
+# So many products with different suppliers are unlikely.
+MIN_SUPPLIERS = 5
+
+
+def _differs_per_product(chosen: Sequence[str | None], samples: Sequence[Sequence[str]]) -> bool:
+    """Whether the column of the supplier's number has as many different cells as that of the
+    product's."""
+    named = [target for target in ("identifiers.sku", "sourceId") if target in chosen]
+    if not named or "supplier.id" not in chosen:
+        return False
+    of_products, of_suppliers = (
+        set(column_content.filled(samples[index])) if index < len(samples) else set()
+        for index in (chosen.index(named[0]), chosen.index("supplier.id"))
+    )
+    return len(of_suppliers) >= max(MIN_SUPPLIERS, len(of_products))
+
+
 def _without_other_meanings(
     header: Sequence[str],
     chosen: list[str | None],
     thoughts: Sequence[ColumnOptions],
+    samples: Sequence[Sequence[str]],
     platform: str | None,
 ) -> None:
     """Names that mean something else beside the other columns of the file: without suppliers the
-    stars are those of the product, and beside the stock `Minimum` is the least stock."""
+    stars are those of the product, beside the stock `Minimum` is the least stock, and a `Supplier
+    code` that differs in every product is the supplier's code of the product."""
     said = {
         target: header_key(name)
         for name, target in zip(header, chosen, strict=True)
@@ -291,6 +310,8 @@ def _without_other_meanings(
         said.get("supplier.rating", "")
     ):
         without.add("supplier.rating")
+    if _differs_per_product(chosen, samples):
+        without.add("supplier.id")
     if platform is None and _is_least_stock(header, chosen, thoughts):
         without.add("availability.minOrder")
     if "price.sale" not in said and platform is None:

@@ -215,6 +215,11 @@ def fills_no_field(header: str, platform: str) -> bool:
     return _platform_keys(platform).get(header_key(header)) == _NO_FIELD
 
 
+def is_own_name(header: str, platform: str) -> bool:
+    """Whether the platform has a column of this name."""
+    return header_key(header) in _platform_keys(platform)
+
+
 def exact(key: str) -> dict[str, float]:
     """Fields with exactly this name, with their confidence."""
     found = known_names().get(key)
