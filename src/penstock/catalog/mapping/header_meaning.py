@@ -68,6 +68,7 @@ def fields_meant(header: str) -> list[Candidate]:
     ]
 
 
+@cache
 def names_supplier_number(header: str) -> bool:
     """Whether a header names the number by which the supplier knows the product: `Lev. varenr.`,
     `Réf. fournisseur`, `Kod u dostawcy`. `Vendor Part Number` is that of the maker."""

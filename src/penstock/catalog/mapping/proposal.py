@@ -18,6 +18,7 @@ from penstock.catalog.mapping.confidence import adjusted_confidence
 from penstock.catalog.mapping.customs_tariff import names_customs_tariff
 from penstock.catalog.mapping.header_meaning import fields_meant, names_supplier_number
 from penstock.catalog.mapping.header_words import names_packaging
+from penstock.catalog.mapping.price_audience import add_audience, price_notes
 from penstock.catalog.mapping.price_breaks import find_price_breaks
 from penstock.catalog.mapping.shared_prefix import names_without_prefix
 from penstock.catalog.mapping.size_columns import find_size_columns
@@ -79,6 +80,7 @@ class Proposal:
     columns: tuple[ColumnProposal, ...]
     fingerprint: str
     platform: str | None
+    notes: tuple[str, ...] = ()
 
     def targets(self) -> dict[str, str]:
         """Target by header, for mapped columns only."""
@@ -129,6 +131,7 @@ def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Pro
         ),
         fingerprint(header),
         platform,
+        tuple(price_notes(header, chosen, thoughts)),
     )
 
 
@@ -159,6 +162,7 @@ def _field_options(
         # Beside the net weight the gross weight is that of the packed product.
         confidence, how = options["specifications.weight"]
         options["specifications.weight"] = (round(confidence * 0.75, 3), how)
+    add_audience(options, forms[-1], samples)
     if names_supplier_number(forms[-1]) and not (
         platform is not None and synonyms.is_own_name(name, platform)
     ):

@@ -184,7 +184,7 @@ def build_context(
         "decisions": [one.as_json() for one in decisions],
         "rates": _shown_rates(rates),
         "columns": grid_columns(targets, [one.name for one in plan.custom], converts=bool(rates)),
-        "notes": list(plan.notes),
+        "notes": [*plan.notes, *(proposal.notes if origin == "proposed" else ())],
         "warnings": _warnings(plan, rates, base),
         "mapping": _shown_mapping(profile, proposal, stats),
     }
