@@ -46,6 +46,7 @@ def adjust(
     _with_a_title(header, chosen, thoughts, samples)
     if platform is None:
         _with_a_description(header, chosen, thoughts, samples)
+    _with_a_part_number(chosen, thoughts)
     _with_further_columns(chosen, thoughts)
     _without_other_meanings(header, chosen, thoughts, samples, platform)
 
@@ -240,6 +241,15 @@ def _give_up_codes(
         thoughts[title].options["identifiers.sku"] = (SUBSTITUTE, "content")
         chosen[title] = "identifiers.sku"
     return True
+
+
+def _with_a_part_number(chosen: list[str | None], thoughts: list[ColumnOptions]) -> None:
+    """`Part no` of products without a maker and without another SKU is the SKU."""
+    if "identifiers.mpn" not in chosen or not {"identifiers.sku", "brand"}.isdisjoint(chosen):
+        return
+    index = chosen.index("identifiers.mpn")
+    if "identifiers.sku" in thoughts[index].options:
+        chosen[index] = "identifiers.sku"
 
 
 def _has_highest(header: Sequence[str], of: frozenset[str]) -> bool:

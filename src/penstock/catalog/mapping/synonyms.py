@@ -56,6 +56,7 @@ _JOINING_GROUPS = _JOINING | words(_LISTS["joining"]) | {"w", "v", "i", "a", "н
 
 
 _UNMISTAKABLE = words(load("currencies")["unmistakable codes"])
+_FINNISH_UNITS = words(_LISTS["columns of units in Finnish"])
 _TERMS_OF_DELIVERY = words(_LISTS["terms of delivery"])
 _MONEY_WORDS = by_word(_LISTS["currencies"])
 # Headers with these words are prices for one piece.
@@ -121,6 +122,11 @@ def names_handle(header: str) -> bool:
 def names_several_categories(header: str) -> bool:
     """`categories`, `Categories (x,y,z...)`: the name of shop systems for a list of categories."""
     return header_key(header) in ("categories", "categories x y z", "product categories")
+
+
+def names_finnish_unit(header: str) -> bool:
+    """`Yksikkö`, `Yks.`: a column of units in a Finnish list."""
+    return not _FINNISH_UNITS.isdisjoint(header_key(header).split())
 
 
 @cache
