@@ -42,16 +42,12 @@ def _yen_or_yuan(texts: Iterable[str]) -> str | None:
 def with_crowns(
     decisions: Sequence[ColumnDecision], header: Sequence[str], currency: str | None
 ) -> list[ColumnDecision]:
-    """Decisions with the currency of columns whose names contain `kr`: `Nettopris kr`."""
+    """Decisions with the currency of a file in whose header `kr` stands: `Nettopris kr`."""
+    named = [name for name in header if not _CROWN_WORDS.isdisjoint(header_key(name).split())]
+    if not named or currency not in _CROWNS.values():
+        return list(decisions)
+    note = f"kr in {named[0]!r} is read as {currency}: set `currency` if it is another"
     return [
-        replace(decision, currency=currency, notes=(*decision.notes, _note(name, currency)))
-        if currency in _CROWNS.values()
-        and decision.currency is None
-        and not _CROWN_WORDS.isdisjoint(header_key(name).split())
-        else decision
-        for decision, name in zip(decisions, header, strict=False)
-    ] + list(decisions[len(header) :])
-
-
-def _note(name: str, currency: str | None) -> str:
-    return f"kr in {name!r} is read as {currency}: set `currency` if it is another"
+        replace(one, currency=currency, notes=(*one.notes, note)) if one.currency is None else one
+        for one in decisions
+    ]

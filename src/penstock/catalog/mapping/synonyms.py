@@ -62,6 +62,10 @@ _MONEY_WORDS = by_word(_LISTS["currencies"])
 # Headers with these words are prices for one piece.
 _EACH = words(_LISTS["price of one piece"])
 
+# `Netto €/PE`: the price is for what the columns of units say.
+_PER_ANY_UNIT = re.compile(
+    rf"(?<=[€$£A-Z])\s?/\s?(?i:{'|'.join(sorted(words(_LISTS['any unit'])))})\.?\s*$"
+)
 _PARTED = re.compile(r"(?<=[^\W\d_])-\s+(?=[^\W\d_])")
 
 # The confidence of a name by its mark in the word lists.
@@ -450,8 +454,7 @@ def read_hints(header: str) -> tuple[Hints, str]:
     """Unit, currency and tax in a header, and its key without them."""
     text = unicodedata.normalize("NFKC", header[:MAX_HEADER_LENGTH])
     per = read_price_per(text)
-    if per is not None:
-        text = per.rest
+    text = per.rest if per is not None else _PER_ANY_UNIT.sub(" ", text)
     tax: bool | None = None
     if price_words.TAX_EXCLUDED.search(text):
         tax = False
