@@ -38,12 +38,33 @@ def test_further_rows_complete_their_product(tmp_path: Path) -> None:
     head, rows = read(path)
     at = {name: index for index, name in enumerate(head.names)}
     assert len(rows) == len(ROWS)
-    assert rows[0][at["_super_products_sku"]] == "shirt-s,shirt-m"
+    assert rows[0][at["_super_products_sku"]] == "sku=shirt-s,size=S|sku=shirt-m,size=M"
     assert rows[0][at["_media_image"]] == "/a.jpg,/b.jpg"
     assert rows[0][at["name"]] == "Shirt"
     assert rows[0][at["_category"]] == "Clothes"
     assert not any("".join(row) for row in rows[1:3])
     assert [row[at["sku"]] for row in rows[3:]] == ["shirt-s", "shirt-m"]
+
+
+def test_variants_have_all_their_options(tmp_path: Path) -> None:
+    path = tmp_path / "export.csv"
+    rows = [
+        "lampe,,Default,configurable,Licht,Root,base,Lampe,20,0,,lampe-1,farbe,rot",
+        ",,,,,,,,,,,lampe-1,größe,klein",
+        ",,,,,,,,,,,lampe-2,farbe,blau",
+        "chaise,,Default,configurable,Sièges,Root,base,Chaise,30,0,,chaise-1,couleur,noir",
+        ",,,,,,,,,,,chaise-2,couleur,vert",
+        "kubek,,Default,configurable,Kuchnia,Root,base,Kubek,5,0,,kubek-1,,",
+        ",,,,,,,,,,,kubek-2,,",
+    ]
+    path.write_text("\n".join([NAMES, *rows]) + "\n", "utf-8")
+    head, found = read(path)
+    listed = [row[head.names.index("_super_products_sku")] for row in found if any(row)]
+    assert listed == [
+        "sku=lampe-1,farbe=rot,größe=klein|sku=lampe-2,farbe=blau",
+        "sku=chaise-1,couleur=noir|sku=chaise-2,couleur=vert",
+        "kubek-1,kubek-2",
+    ]
 
 
 def test_resumed_reading_gives_the_same_rows(tmp_path: Path) -> None:

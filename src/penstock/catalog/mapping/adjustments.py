@@ -25,7 +25,7 @@ SUBSTITUTE = 0.6
 GUESSED = 0.5
 MAX_TITLE_LENGTH = 120
 _IDENTIFIERS = frozenset({"sourceId", "identifiers.sku", "identifiers.gtin", "identifiers.mpn"})
-_GROSS, _NET = (words(load("header_words")[heading]) for heading in ("gross", "net"))
+_NET = words(load("header_words")["net"])
 
 
 def adjust(
@@ -44,10 +44,13 @@ def adjust(
         _with_a_price(header, chosen, thoughts, samples)
     _with_a_stock(header, chosen, thoughts, samples)
     _with_a_title(header, chosen, thoughts, samples)
+    _with_named_articles(chosen, thoughts, samples)
     if platform is None:
         _with_a_description(header, chosen, thoughts, samples)
+    _with_a_part_number(chosen, thoughts)
+    _split_unit_and_count(chosen, thoughts, samples)
     _with_further_columns(chosen, thoughts)
-    _without_other_meanings(header, chosen, thoughts, platform)
+    _without_other_meanings(header, chosen, thoughts, samples, platform)
 
 
 _SELLING_PRICES = (frozenset({"sales", "price"}), frozenset({"vk", "price"}))
@@ -63,22 +66,23 @@ _OF_ORDERS = frozenset({"order", "orders", "quantity", "purchase", "unit", "sale
 def _split_gross_and_net(
     header: Sequence[str], chosen: list[str | None], thoughts: list[ColumnOptions]
 ) -> None:
-    """`Bruttopreis`, `Rabatt`, `Nettopreis`: beside a discount or its group the gross price is the
-    list price and the net price what is paid."""
+    """`Bruttopreis`, `Rabatt`, `Nettopreis`: beside a discount or its group the net price is what
+    is paid, and a price that does not say so the list price."""
     has_discount = not {"price.discount", "price.discountGroup"}.isdisjoint(chosen)
     if not has_discount or "price.amount" not in chosen or "price.list" in chosen:
         return
-    gross = chosen.index("price.amount")
-    nets = [
-        index
-        for index, thought in enumerate(thoughts)
-        if chosen[index] is None
-        and "price.amount" in thought.options
-        and not _NET.isdisjoint(header_key(header[index]).split())
+    index = chosen.index("price.amount")
+    is_net = [not _NET.isdisjoint(header_key(name).split()) for name in header]
+    others = [
+        other
+        for other in _free(chosen)
+        if "price.amount" in thoughts[other].options and is_net[other] != is_net[index]
     ]
-    if nets and not _GROSS.isdisjoint(header_key(header[gross]).split()):
-        thoughts[gross].options["price.list"] = thoughts[gross].options["price.amount"]
-        chosen[gross], chosen[nets[0]] = "price.list", "price.amount"
+    if not others:
+        return
+    net, gross = (index, others[0]) if is_net[index] else (others[0], index)
+    thoughts[gross].options["price.list"] = thoughts[gross].options["price.amount"]
+    chosen[gross], chosen[net] = "price.list", "price.amount"
 
 
 def _prefer_selling_price(
@@ -242,6 +246,43 @@ def _give_up_codes(
     return True
 
 
+def _with_named_articles(
+    chosen: list[str | None], thoughts: list[ColumnOptions], samples: Sequence[Sequence[str]]
+) -> None:
+    """Without a title, a column of article numbers that contains names is the title: Bulgarian
+    `Артикул` beside `Код`."""
+    if "title" in chosen or not {"identifiers.sku", "sourceId"} <= set(chosen):
+        return
+    index, code = chosen.index("identifiers.sku"), chosen.index("sourceId")
+    if index < len(samples) and column_content.are_names(samples[index]):
+        thoughts[index].options["title"] = (SUBSTITUTE, "content")
+        thoughts[code].options["identifiers.sku"] = thoughts[code].options["sourceId"]
+        chosen[index], chosen[code] = "title", "identifiers.sku"
+
+
+def _with_a_part_number(chosen: list[str | None], thoughts: list[ColumnOptions]) -> None:
+    """`Part no` of products without a maker and without another SKU is the SKU."""
+    if "identifiers.mpn" not in chosen or not {"identifiers.sku", "brand"}.isdisjoint(chosen):
+        return
+    index = chosen.index("identifiers.mpn")
+    if "identifiers.sku" in thoughts[index].options:
+        chosen[index] = "identifiers.sku"
+
+
+def _split_unit_and_count(
+    chosen: list[str | None], thoughts: list[ColumnOptions], samples: Sequence[Sequence[str]]
+) -> None:
+    """`Prisenhed` with 1 and 100 beside `Enhed`: for how many of which unit a price is."""
+    if "price.unit" not in chosen or "price.unit.count" in chosen:
+        return
+    index = chosen.index("price.unit")
+    others = [other for other in _free(chosen) if "price.unit" in thoughts[other].options]
+    if not others or index >= len(samples) or not column_content.are_numbers(samples[index]):
+        return
+    thoughts[index].options["price.unit.count"] = thoughts[index].options["price.unit"]
+    chosen[index], chosen[others[0]] = "price.unit.count", "price.unit"
+
+
 def _has_highest(header: Sequence[str], of: frozenset[str]) -> bool:
     """`Maximum Quantity` or `Quantità Target` for what a least amount is of, except orders."""
     highest = (of | {"maximum"}, of | {"target"})
@@ -273,14 +314,33 @@ def _is_least_stock(
     return how == "fuzzy" and "minimum" in means and means.isdisjoint(_OF_ORDERS)
 
 
+# So many products with different suppliers are unlikely.
+MIN_SUPPLIERS = 5
+
+
+def _differs_per_product(chosen: Sequence[str | None], samples: Sequence[Sequence[str]]) -> bool:
+    """Whether the column of the supplier's number has as many different cells as that of the
+    product's."""
+    named = [target for target in ("identifiers.sku", "sourceId") if target in chosen]
+    if not named or "supplier.id" not in chosen:
+        return False
+    of_products, of_suppliers = (
+        set(column_content.filled(samples[index])) if index < len(samples) else set()
+        for index in (chosen.index(named[0]), chosen.index("supplier.id"))
+    )
+    return len(of_suppliers) >= max(MIN_SUPPLIERS, len(of_products))
+
+
 def _without_other_meanings(
     header: Sequence[str],
     chosen: list[str | None],
     thoughts: Sequence[ColumnOptions],
+    samples: Sequence[Sequence[str]],
     platform: str | None,
 ) -> None:
     """Names that mean something else beside the other columns of the file: without suppliers the
-    stars are those of the product, and beside the stock `Minimum` is the least stock."""
+    stars are those of the product, beside the stock `Minimum` is the least stock, and a `Supplier
+    code` that differs in every product is the supplier's code of the product."""
     said = {
         target: header_key(name)
         for name, target in zip(header, chosen, strict=True)
@@ -291,6 +351,8 @@ def _without_other_meanings(
         said.get("supplier.rating", "")
     ):
         without.add("supplier.rating")
+    if _differs_per_product(chosen, samples):
+        without.add("supplier.id")
     if platform is None and _is_least_stock(header, chosen, thoughts):
         without.add("availability.minOrder")
     if "price.sale" not in said and platform is None:

@@ -36,7 +36,8 @@ MIN_FILLED_CELLS = 3
 TOO_FEW = 0.25
 _CODE = re.compile(r"\s*(?=[^\s]*[0-9])[A-Z0-9._/-]{1,24}\s*")
 _SLUG = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)+")
-_SHORT_WORD = re.compile(r"\s?[^\W\d_]{1,6}\.?\s?")
+# Vowels of Thai and Indian scripts are marks, no letters.
+_SHORT_WORD = re.compile(r"\s?(?:[^\W\d_]{1,6}|[\u0900-\u0eff]{1,12})\.?\s?")
 _PHRASE = re.compile(r"\s*[^\W\d_]{3,} [^\W\d_]{2,}")
 MAX_INSPECTED = 200
 

@@ -51,9 +51,11 @@ class ColumnDecision:
 UNDECIDED = ColumnDecision()
 
 
-def decide(stats: Sequence[ColumnStats], currency: str | None = None) -> list[ColumnDecision]:
+def decide(
+    stats: Sequence[ColumnStats], currency: str | None = None, likely: str | None = None
+) -> list[ColumnDecision]:
     """One decision per column. A column without evidence of its own follows the rest of the file;
-    ``currency`` decides symbols that several currencies share."""
+    ``currency`` decides symbols that several currencies share, else ``likely``, with a note."""
     totals: Counter[str] = Counter()
     for column in stats:
         style, how = decimal_style(column.marks)
@@ -63,7 +65,7 @@ def decide(stats: Sequence[ColumnStats], currency: str | None = None) -> list[Co
     whole: DecimalStyle | None = None
     if len(totals) == 1:
         whole = "comma" if "comma" in totals else "point"
-    return [_decide(column, whole, currency) for column in stats]
+    return [_decide(column, whole, currency, likely) for column in stats]
 
 
 def _is_dates(column: ColumnStats) -> bool:
@@ -75,7 +77,7 @@ def _is_dates(column: ColumnStats) -> bool:
 
 
 def _decide(
-    column: ColumnStats, whole: DecimalStyle | None, currency: str | None
+    column: ColumnStats, whole: DecimalStyle | None, currency: str | None, likely: str | None
 ) -> ColumnDecision:
     notes: list[str] = []
     style, how = decimal_style(column.marks)
@@ -90,7 +92,7 @@ def _decide(
     elif how == "leaning":
         notes.append(f"Nearly all numbers have a decimal {style}; those that do not are checked")
     order = _order(column, notes)
-    return ColumnDecision(style, order, _currency(column, currency, notes), tuple(notes))
+    return ColumnDecision(style, order, _currency(column, currency, likely, notes), tuple(notes))
 
 
 def _order(column: ColumnStats, notes: list[str]) -> DateOrder | None:
@@ -111,11 +113,13 @@ def _currency_of_yen_sign(token: str, column: ColumnStats) -> str | None:
     return "CNY" if token in ("¥", "￥") and column.marks["point"] else None
 
 
-def _currency(column: ColumnStats, default: str | None, notes: list[str]) -> str | None:
+def _currency(
+    column: ColumnStats, default: str | None, likely: str | None, notes: list[str]
+) -> str | None:
     """The only currency named in the column, which then applies to cells that name none."""
     named: set[str] = set()
     for token in column.currencies:
-        found = currency_of(token, default or _currency_of_yen_sign(token, column))
+        found = currency_of(token, default or likely or _currency_of_yen_sign(token, column))
         if found is not None:
             named.add(found.currency)
             if is_shared(token) and found.currency != default:

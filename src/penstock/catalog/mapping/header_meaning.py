@@ -23,6 +23,9 @@ _ESSENTIAL = tuple(frozenset(one.split()) for one in phrases(_LISTS["essential"]
 _OF_SELLER_OR_MAKER = tuple(
     frozenset(one.split()) for one in phrases(_LISTS["of the seller or the maker"])
 )
+_OF_SUPPLIERS = words(_LISTS["numbers of the supplier"])
+_AT_SUPPLIER = words(_LISTS["at the supplier"])
+_ANY_NUMBER = frozenset({"number", "code", "id"})
 _CHANGES = words(_LISTS["changes the meaning"]) | words(_LISTS["changes the meaning in brackets"])
 # In names of columns these three mean the same.
 _THE_PRODUCT = frozenset({"product", "article", "item"})
@@ -63,6 +66,21 @@ def fields_meant(header: str) -> list[Candidate]:
         Candidate(target, round(_ONE_WORD * strength, 3))
         for target, strength in _meaning_index().get(core, {}).items()
     ]
+
+
+@cache
+def names_supplier_number(header: str) -> bool:
+    """Whether a header names the number by which the supplier knows the product: `Lev. varenr.`,
+    `Réf. fournisseur`, `Kod u dostawcy`. `Vendor Part Number` is that of the maker."""
+    names = header_key(header).split()
+    said = meaning(" ".join(names)) | frozenset(names) & _OF_SUPPLIERS
+    if "supplier" not in said or ("part" in said and not {"vendor", "vendors"}.isdisjoint(names)):
+        return False
+    rest = said - _ANY_NUMBER - _ADDED - {"supplier"}
+    if rest and rest <= _AT_SUPPLIER:
+        return not said.isdisjoint(_ANY_NUMBER)
+    rest -= _AT_SUPPLIER
+    return bool(rest) and rest <= _OF_SUPPLIERS
 
 
 def _numbered(header: str) -> list[Candidate] | None:

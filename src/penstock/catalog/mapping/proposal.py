@@ -16,8 +16,9 @@ from penstock.catalog.mapping.assign import assign
 from penstock.catalog.mapping.column_options import MIN_CONFIDENCE, ColumnOptions, How
 from penstock.catalog.mapping.confidence import adjusted_confidence
 from penstock.catalog.mapping.customs_tariff import names_customs_tariff
-from penstock.catalog.mapping.header_meaning import fields_meant
+from penstock.catalog.mapping.header_meaning import fields_meant, names_supplier_number
 from penstock.catalog.mapping.header_words import names_packaging
+from penstock.catalog.mapping.price_audience import add_audience, price_notes
 from penstock.catalog.mapping.price_breaks import find_price_breaks
 from penstock.catalog.mapping.shared_prefix import names_without_prefix
 from penstock.catalog.mapping.size_columns import find_size_columns
@@ -30,6 +31,8 @@ MAX_ALTERNATIVES = 4
 MIN_MISSPELT_LENGTH = 4
 MIN_WORD_SIMILARITY = 85
 GUESSED = 0.5
+SUPPLIER_NUMBER = 0.6
+_NUMBERS = ("identifiers.sku", "identifiers.mpn", "supplier.id")
 
 # The names that readers give to columns of a file without a header.
 _NUMBERED = re.compile(r"Column [0-9]{1,4}")
@@ -77,6 +80,7 @@ class Proposal:
     columns: tuple[ColumnProposal, ...]
     fingerprint: str
     platform: str | None
+    notes: tuple[str, ...] = ()
 
     def targets(self) -> dict[str, str]:
         """Target by header, for mapped columns only."""
@@ -127,6 +131,7 @@ def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Pro
         ),
         fingerprint(header),
         platform,
+        tuple(price_notes(header, chosen, thoughts)),
     )
 
 
@@ -157,6 +162,11 @@ def _field_options(
         # Beside the net weight the gross weight is that of the packed product.
         confidence, how = options["specifications.weight"]
         options["specifications.weight"] = (round(confidence * 0.75, 3), how)
+    add_audience(options, forms[-1], samples)
+    if names_supplier_number(forms[-1]) and not (
+        platform is not None and synonyms.is_own_name(name, platform)
+    ):
+        _weaken_supplier_number(options)
     looks = column_content.look(samples)
     if looks is not None and looks[1] == "identifiers.gtin" and "sourceId" in options:
         # A product id that consists of GTINs is the GTIN, unless another column is.
@@ -168,6 +178,13 @@ def _field_options(
         ):
             options[target] = (confidence, "content")
     return ColumnOptions(options, looks[0] if looks else None, hints)
+
+
+def _weaken_supplier_number(options: dict[str, tuple[float, How]]) -> None:
+    """The supplier's number of a product is its SKU if the file has no other, and never the number
+    of the maker or of the supplier."""
+    sure = max((options.pop(target)[0] for target in _NUMBERS if target in options), default=1)
+    options["identifiers.sku"] = (min(sure, SUPPLIER_NUMBER), "fuzzy")
 
 
 def _guess(thoughts: list[ColumnOptions], samples: Sequence[Sequence[str]]) -> None:

@@ -56,11 +56,16 @@ _JOINING_GROUPS = _JOINING | words(_LISTS["joining"]) | {"w", "v", "i", "a", "н
 
 
 _UNMISTAKABLE = words(load("currencies")["unmistakable codes"])
+_FINNISH_UNITS = words(_LISTS["columns of units in Finnish"])
 _TERMS_OF_DELIVERY = words(_LISTS["terms of delivery"])
 _MONEY_WORDS = by_word(_LISTS["currencies"])
 # Headers with these words are prices for one piece.
 _EACH = words(_LISTS["price of one piece"])
 
+# `Netto €/PE`: the price is for what the columns of units say.
+_PER_ANY_UNIT = re.compile(
+    rf"(?<=[€$£A-Z])\s?/\s?(?i:{'|'.join(sorted(words(_LISTS['any unit'])))})\.?\s*$"
+)
 _PARTED = re.compile(r"(?<=[^\W\d_])-\s+(?=[^\W\d_])")
 
 # The confidence of a name by its mark in the word lists.
@@ -121,6 +126,11 @@ def names_handle(header: str) -> bool:
 def names_several_categories(header: str) -> bool:
     """`categories`, `Categories (x,y,z...)`: the name of shop systems for a list of categories."""
     return header_key(header) in ("categories", "categories x y z", "product categories")
+
+
+def names_finnish_unit(header: str) -> bool:
+    """`Yksikkö`, `Yks.`: a column of units in a Finnish list."""
+    return not _FINNISH_UNITS.isdisjoint(header_key(header).split())
 
 
 @cache
@@ -213,6 +223,11 @@ def platform_fields(platform: str) -> frozenset[str]:
 def fills_no_field(header: str, platform: str) -> bool:
     """Whether the platform has a column of this name that no field is meant for."""
     return _platform_keys(platform).get(header_key(header)) == _NO_FIELD
+
+
+def is_own_name(header: str, platform: str) -> bool:
+    """Whether the platform has a column of this name."""
+    return header_key(header) in _platform_keys(platform)
 
 
 def exact(key: str) -> dict[str, float]:
@@ -439,8 +454,7 @@ def read_hints(header: str) -> tuple[Hints, str]:
     """Unit, currency and tax in a header, and its key without them."""
     text = unicodedata.normalize("NFKC", header[:MAX_HEADER_LENGTH])
     per = read_price_per(text)
-    if per is not None:
-        text = per.rest
+    text = per.rest if per is not None else _PER_ANY_UNIT.sub(" ", text)
     tax: bool | None = None
     if price_words.TAX_EXCLUDED.search(text):
         tax = False

@@ -12,6 +12,7 @@ from penstock.catalog.mapping.column_decisions import UNDECIDED, ColumnDecision
 from penstock.catalog.mapping.synonyms import (
     MAX_HEADER_LENGTH,
     candidates,
+    names_finnish_unit,
     names_handle,
     names_several_categories,
 )
@@ -197,6 +198,7 @@ def _style(profile: Profile, rule: ColumnRule, decision: ColumnDecision, header:
         sides_named(header) if target == "specifications.dimensions" else (),
         target == TIERS and mentions_discounts(header),
         target == "category" and names_several_categories(header),
+        target == "price.unit" and names_finnish_unit(header),
     )
 
 

@@ -72,9 +72,13 @@ _LETTERS_BEFORE = re.compile(r"(?<![^\W\d_])[^\W\d_\u2e80-\uffff]{1,3}$")
 # Signs of currencies of today that may be missing in the list.
 _SIGN = re.compile("[\u20a0-\u20b5\u20b7-\u20cf¢֏؋৲৳૱௹฿៛﷼]")
 _CAPITALS = re.compile(r"(?<![^\W\d_])[A-Z]{2,3}(?![^\W\d_])")
-# `¥` is the yuan beside Chinese words, and with cents, which the yen does not have.
-_YEN_OR_YUAN = frozenset("¥￥")
-_YUAN = re.compile(r"[价售折件斤盒]|[0-9]\.(?:[0-9][1-9]|[1-9]0?)(?![0-9])")
+# `¥` is the yuan beside Chinese words, and with cents, which the yen does not have, unless kana or
+# Japanese words for the tax are beside it.
+YEN_SIGNS = frozenset("¥￥")
+_YUAN = re.compile(
+    rf"[{''.join(sorted(words(_LISTS['words of yuan prices'])))}]|[0-9]\.[0-9]{{1,2}}(?![0-9])"
+)
+_YEN = re.compile(rf"[\u3041-\u30ff]|{'|'.join(sorted(words(_LISTS['words of yen prices'])))}")
 _DIGITS = re.compile(r"[0-9](?:[0-9.,' ]*[0-9])?")
 
 
@@ -143,8 +147,6 @@ def _currency_of_all(text: str, tokens: Sequence[str], default: str | None) -> C
     if not shared:
         return first
     if len(tokens) == 1:
-        if tokens[0] in _YEN_OR_YUAN and _YUAN.search(text) and default is None:
-            return CurrencyMatch("CNY", 0.8)
         country = _country_beside(text)
         return first if country is None else CurrencyMatch(country, 1.0)
     named = {currency_of(token, default) for token in tokens if not is_shared(token)}
@@ -156,6 +158,14 @@ def _currency_of_all(text: str, tokens: Sequence[str], default: str | None) -> C
     if len(_DIGITS.findall(text)) == 1:
         raise UnclearCurrencyError(text)
     return first
+
+
+def currency_of_yen_sign(text: str) -> str | None:
+    """The currency of a price with the sign of yen and yuan: `¥128 /盒`, `¥12.50`; None if nothing
+    says which."""
+    if _YEN.search(text):
+        return "JPY"
+    return "CNY" if _YUAN.search(text) else None
 
 
 def names_several(text: str, default: str | None) -> bool:
@@ -178,7 +188,12 @@ def _has_letters_before(text: str) -> bool:
 def _local_words() -> tuple[re.Pattern[str], dict[str, str]]:
     by_name = by_word(_LISTS["in prices only"])
     any_of = "|".join(map(re.escape, sorted(by_name, key=len, reverse=True)))
-    return re.compile(rf"(?<![^\W\d_])(?:{any_of})(?![^\W\d_.])"), by_name
+    large = "|".join(map(re.escape, words(_LISTS["before large prices only"])))
+    # `N12,500` is a price in naira, `N95` is not.
+    return re.compile(
+        rf"(?<![^\W\d_])(?:(?:{large})(?= ?[0-9]{{1,3}}(?:,[0-9]{{3}})+(?![0-9]))"
+        rf"|(?:{any_of})(?![^\W\d_.]))"
+    ), by_name | by_word(_LISTS["before large prices only"])
 
 
 def _with_codes(text: str) -> str:

@@ -21,9 +21,9 @@ _MIDDLE_DOT = re.compile(r"(?<=[0-9])[·^](?=[0-9])")
 _UNDERSCORE = re.compile(r"(?<=[0-9])_(?=[0-9]{3}(?![0-9]))")
 # `12'50` as in Spain; `5'10"` is a length.
 _APOSTROPHE_AS_MARK = re.compile(r"(?<![0-9'.,])([0-9]{1,5})'([0-9]{2})(?![0-9'.,\"])")
-# `12 ,50` and `12, 50`
+# `12 ,50` and `12, 50`; the next one `12 , 50`.
 _GAP = re.compile(r"(?<=[0-9][.,]) (?=[0-9]{2}(?![0-9]))|(?<=[0-9]) (?=[.,][0-9]{2}(?![0-9.,]))")
-_WIDE_POINT = re.compile(r"(?<=[0-9]) \. (?=[0-9]{2}(?![0-9.,]))")
+_WIDE_POINT = re.compile(r"(?<=[0-9]) ([.,]) (?=[0-9]{2}(?![0-9.,]))")
 # `1, 299.00` and `1 , 299 . 00`
 _WIDE_MARKS = re.compile(
     r"(?<![0-9.,])([0-9]{1,3}) ?(?P<mark>[.,]) ?([0-9]{3}) ?((?!(?P=mark))[.,]) ?([0-9]{2})"
@@ -57,7 +57,7 @@ def plain_text(text: str) -> str:
     if " " in body:
         body = SEVERAL_WORDS.sub(lambda found: f" {CODE_OF_WORDS[found[0].casefold()]} ", body)
         body = " ".join(body.split())
-    body = _WIDE_POINT.sub(".", body)
+    body = _WIDE_POINT.sub(r"\1", body)
     body = _GAP.sub("", _WIDE_MARKS.sub(r"\1\2\3\4\5", body))
     body = _MIDDLE_DOT.sub(".", _UNDERSCORE.sub("", body))
     body = _SPLIT_SIGN.sub(_joined_sign, _APOSTROPHE_AS_MARK.sub(r"\1.\2", body))

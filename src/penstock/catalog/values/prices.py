@@ -11,8 +11,10 @@ from typing import NamedTuple
 from penstock.catalog.values import price_words as words
 from penstock.catalog.values.currencies import (
     TOKEN,
+    YEN_SIGNS,
     UnclearCurrencyError,
     currency_of,
+    currency_of_yen_sign,
     format_amount,
     names_several,
     places,
@@ -219,6 +221,7 @@ def _read_any(text: str, style: PriceStyle) -> NormalisedValue:
     body = plain_text(text)
     if not any(c.isdecimal() for c in body):
         return _read_words(body, text, style)
+    style = _with_yen_or_yuan(body, style)
     cents = _read_hundredths(body, style) or _read_colon(body, style)
     if cents is not None:
         return cents
@@ -246,6 +249,13 @@ def _read_any(text: str, style: PriceStyle) -> NormalisedValue:
         return _read_amounts(body, text, style, tax, unit)
     except UnclearCurrencyError:
         return unreadable("PRICE_UNREADABLE", text)
+
+
+def _with_yen_or_yuan(body: str, style: PriceStyle) -> PriceStyle:
+    """The currency of `¥` by words for units and tax, which are removed later."""
+    if style.currency is not None or YEN_SIGNS.isdisjoint(body):
+        return style
+    return replace(style, currency=currency_of_yen_sign(body))
 
 
 def _read_reduced(body: str, style: PriceStyle) -> NormalisedValue | None:

@@ -43,6 +43,7 @@ class Style:
     sides: tuple[str, ...] = ()
     off: bool = False  # the header mentions discounts
     listed: bool = False  # a cell may contain several values, separated by commas
+    finnish: bool = False  # the header is Finnish
 
 
 # Kinds whose cells repeat, so that their values are cached.
@@ -66,7 +67,7 @@ def reader(kind: str, style: Style) -> Reader:
         "price": lambda raw: prices.read_price(raw, price_style),
         "per_unit": lambda raw: prices.read_price(raw, price_style),
         "currency": lambda raw: currencies.read_currency(raw, style.currency),
-        "unit": units.read_unit,
+        "unit": units.read_finnish_unit if style.finnish else units.read_unit,
         "pack": lambda raw: units.read_pack(raw, decimal, unit),
         "tiers": lambda raw: price_tiers.read_tier_cell(
             raw, decimal, style.currency, off=style.off

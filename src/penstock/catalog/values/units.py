@@ -17,7 +17,7 @@ from penstock.catalog.values.numbers import (
 )
 from penstock.catalog.values.result import EMPTY, NormalisedValue, Problem, problem, unreadable
 from penstock.catalog.values.text import tidy_line
-from penstock.catalog.values.unit_names import FACTORS, KINDS, WORDS
+from penstock.catalog.values.unit_names import FACTORS, FINNISH, KINDS, WORDS
 
 MAX_LENGTH = 120
 
@@ -129,6 +129,12 @@ def read_unit(text: str) -> NormalisedValue:
     if not kept:
         return EMPTY
     return NormalisedValue(kept, "as_written", 0.5, (problem("UNIT_UNKNOWN", value=kept),))
+
+
+def read_finnish_unit(text: str) -> NormalisedValue:
+    """A cell of a unit column with a Finnish name."""
+    unit = FINNISH.get(text.strip(" .").casefold())
+    return read_unit(text) if unit is None else NormalisedValue(unit, "unit")
 
 
 def read_measure(

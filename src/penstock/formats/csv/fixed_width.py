@@ -44,6 +44,9 @@ def cut(line: str, gaps: Sequence[Gap]) -> list[str]:
         if begin < end and not line[begin:end].isspace() and len(line) > begin:
             blank = line.find(" ", begin, end)
             at = blank if blank >= 0 else end
+        elif begin == end and line[begin - 1 : begin + 1].isalpha():
+            # A name in the header that begins a little before its values.
+            at = max(line.rfind(" ", start, begin) + 1, start) or end
         cells.append(line[start:at].strip())
         start = at
     cells.append(line[start:].strip())

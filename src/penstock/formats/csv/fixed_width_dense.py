@@ -46,7 +46,7 @@ def find_dense_gaps(lines: Sequence[str], gaps: Sequence[Gap]) -> list[Gap]:
 
 def _cut(cells: Sequence[str]) -> Iterator[Gap]:
     """All splits of one part, recursively."""
-    for way in (_at_marks, _after_decimals, _before_number, _after_code, _in_digits):
+    for way in (_after_gtin, _at_marks, _after_decimals, _before_number, _after_code, _in_digits):
         gaps = way(cells)
         if not gaps:
             continue
@@ -63,6 +63,12 @@ def _cut(cells: Sequence[str]) -> Iterator[Gap]:
 
 def _at(cells: Sequence[str], place: int, test: Callable[[str], bool]) -> bool:
     return all(place < len(cell) and test(cell[place]) for cell in cells)
+
+
+def _after_gtin(cells: Sequence[str]) -> list[Gap]:
+    """`4006381333931AB-1234`: GTINs in every line, then a code that begins with a letter."""
+    whole = all(cell[:13].isdigit() and _is_gtin(cell[:13]) for cell in cells)
+    return [(13, 13)] if whole and _at(cells, 13, str.isalpha) else []
 
 
 def _at_marks(cells: Sequence[str]) -> list[Gap]:

@@ -17,6 +17,8 @@ from penstock.formats.tables import Piece, TableChunk
 _SKU, _STORE, _STORE_VIEW = "sku", "_store", "store_view_code"
 # Columns whose further values are added; of others the first value counts.
 _LISTS = frozenset(("_super_products_sku", "_media_image"))
+# The SKU of a variant, and the name and value of one of its options.
+_VARIANTS = ("_super_products_sku", "_super_attribute_code", "_super_attribute_option")
 
 
 def continues_rows(names: Sequence[str]) -> bool:
@@ -47,17 +49,42 @@ class _Products:
     def __init__(self, names: Sequence[str], resumed: bool) -> None:
         self._sku, self._store = names.index(_SKU), names.index(_STORE)
         self._lists = [index for index, name in enumerate(names) if name in _LISTS]
+        self._variants = (
+            [names.index(name) for name in _VARIANTS] if set(_VARIANTS) <= set(names) else None
+        )
+        self._options: dict[str, dict[str, str]] = {}
         self._last: list[str] | None = None
         self._begun = resumed
 
     def complete(self, rows: Sequence[list[str]]) -> None:
         for row in rows:
             if _cell(row, self._sku):
+                self._options = {}
                 self._last, self._begun = row, True
+                self._list_variant(row, row)
             elif self._begun:
                 if self._last is not None and not _cell(row, self._store):
+                    listed = self._listed(self._last)
                     self._add(self._last, row)
+                    self._list_variant(self._last, row, listed)
                 row[:] = [""] * len(row)
+
+    def _listed(self, row: Sequence[str]) -> str:
+        return _cell(row, self._variants[0]) if self._variants else ""
+
+    def _list_variant(self, product: list[str], row: Sequence[str], listed: str = "") -> None:
+        """Write the variants of the product as Magento 2 does: `sku=A,color=red|sku=B,color=blue`.
+        A variant has a row for each of its options."""
+        if self._variants is None:
+            return
+        sku, name, value = (_cell(row, index) for index in self._variants)
+        if not (sku and name and value) or (listed and not self._options):
+            return
+        self._options.setdefault(sku, {})[name] = value
+        product[self._variants[0]] = "|".join(
+            ",".join([f"sku={one}", *(f"{key}={option}" for key, option in options.items())])
+            for one, options in self._options.items()
+        )
 
     def _add(self, product: list[str], row: Sequence[str]) -> None:
         product += [""] * (len(row) - len(product))

@@ -23,6 +23,7 @@ from penstock.catalog.mapping.price_context import (
 )
 from penstock.catalog.mapping.proposal import Proposal, fingerprint, propose
 from penstock.catalog.mapping.repeated_skus import group_by_sku
+from penstock.catalog.mapping.shared_signs import currency_by_language, with_crowns
 from penstock.catalog.mapping.synonyms import read_hints
 from penstock.catalog.products.grid import grid_columns
 from penstock.catalog.products.plan import Plan, compile_plan
@@ -171,7 +172,9 @@ def build_context(
     said = find_price_context(reading)
     settled = profile.currency or said.currency
     shown = reading.get("shown_with", {})
-    decisions = with_number_formats(decide(stats, settled), header, shown, settled)
+    likely = None if settled else currency_by_language(header, stats)
+    decisions = with_crowns(decide(stats, settled, likely), header, likely)
+    decisions = with_number_formats(decisions, header, shown, settled)
     decisions = with_price_context(decisions, said, profile.currency)
     plan = compile_plan(header, profile, decisions)
     targets = [step.target for step in plan.steps]
@@ -181,7 +184,7 @@ def build_context(
         "decisions": [one.as_json() for one in decisions],
         "rates": _shown_rates(rates),
         "columns": grid_columns(targets, [one.name for one in plan.custom], converts=bool(rates)),
-        "notes": list(plan.notes),
+        "notes": [*plan.notes, *(proposal.notes if origin == "proposed" else ())],
         "warnings": _warnings(plan, rates, base),
         "mapping": _shown_mapping(profile, proposal, stats),
     }
