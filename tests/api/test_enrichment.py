@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import httpx2
 import pytest
@@ -12,6 +13,8 @@ from tests.fixtures import Bench
 
 from penstock.api.jobs.control_schemas import Reprocessed
 from penstock.api.jobs.schemas import FullJob, ItemPage, ItemShape, Receipt
+from penstock.app.lookup.enrich import decide_proposals
+from penstock.store.accounts.audit_log import Caller
 
 pytestmark = pytest.mark.slow
 
@@ -101,6 +104,28 @@ async def test_accepted_proposals_are_written_and_can_be_undone(
     assert undone.json()["restored"] == 2
     restored = await product(client, "A-1")
     assert restored["product"] == before["product"]
+
+
+async def test_accepted_fields_of_many_rows_are_one_statement(
+    client: httpx2.AsyncClient, bench: Bench, job: str
+) -> None:
+    """All claims wait for it."""
+    lookup = UUID(await enriched(client, bench, job))
+    statements: dict[int, int] = {}
+    for rows in ([1], [1, 2, 3]):
+        async with bench.runtime.db.acquire() as conn:
+            sent: list[Any] = []
+            # Rolled back, so that both runs find the same rows.
+            attempt = conn.transaction()
+            await attempt.start()
+            with conn.query_logger(sent.append):
+                await decide_proposals(
+                    bench.runtime, conn, Caller(bench.who), lookup, rows, accept=True,
+                    fields=["description"],
+                )  # fmt: skip
+            await attempt.rollback()
+        statements[len(rows)] = len(sent)
+    assert statements[3] == statements[1]
 
 
 async def test_refused_proposals_stay_unwritten(

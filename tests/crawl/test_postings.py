@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -94,3 +95,21 @@ async def test_pages_of_the_other_kind_are_named(crawler: Crawler) -> None:
         assert (await crawler.codes(asked.job.id))["/about"] == "NOTHING_EXTRACTED"
         auto = await crawler.run(plan_of(site))
         assert auto.counts["skipped"] == 2
+
+
+async def test_an_undo_whose_time_ends_with_the_products_has_more_to_undo(
+    crawler: Crawler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime = crawler.bench.runtime
+    async with sites() as [site]:
+        site.pages["/jobs/1"] = Reply(posting_page("Fitter"))
+        run = await crawler.run(plan_of(site))
+    # The clock of the deadline, of the products and of the postings.
+    moments = iter([0.0, 0.0])
+    clock = SimpleNamespace(monotonic=lambda: next(moments, 60.0))
+    monkeypatch.setattr("penstock.app.undo.time", clock)
+    cut = await undo(runtime, runtime.db.transaction, run.job.id, 10)
+    assert (cut["deleted"], cut["more"]) == (0, True)
+    monkeypatch.undo()
+    rest = await undo(runtime, runtime.db.transaction, run.job.id, 10, after=cut["last"])
+    assert (rest["deleted"], rest["more"]) == (1, False)

@@ -20,8 +20,9 @@ from penstock.model.ids import new_id
 from penstock.model.reprocess import Selection
 from penstock.model.retention.policy import RetentionOverrides, RetentionPolicy, parse_policy
 from penstock.store.accounts.audit_log import Caller
-from penstock.store.database import Database
+from penstock.store.database import Connection, Database
 from penstock.store.retention import retention as store
+from penstock.store.retention.retention import JobLock
 from penstock.wiring import background_services
 
 pytestmark = pytest.mark.slow
@@ -136,6 +137,26 @@ async def test_parts_go_before_their_job(bench: Bench) -> None:
     assert not +(await prune(bench).run()).counts
 
 
+async def test_a_job_without_old_parts_costs_no_transaction_of_its_own(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise the oldest jobs would take all the time of each run."""
+    for _ in range(3):
+        await ended(bench, 20, 10)
+    await set_policy(bench, events=9, searches=9, changes=9, items=9, files=9)
+    assert +(await prune(bench).run()).counts
+    locked: list[UUID] = []
+    lock_ended = store.lock_ended
+
+    async def counted(conn: Connection, job_id: UUID) -> JobLock | None:
+        locked.append(job_id)
+        return await lock_ended(conn, job_id)
+
+    monkeypatch.setattr(store, "lock_ended", counted)
+    assert not +(await prune(bench).run()).counts
+    assert locked == []
+
+
 async def test_a_kill_between_two_chunks_is_continued(bench: Bench) -> None:
     job_id = await ended(bench, 30, 100)
     async with bench.runtime.db.transaction() as conn:
@@ -148,6 +169,25 @@ async def test_a_kill_between_two_chunks_is_continued(bench: Bench) -> None:
     assert (await Pruner(bench.runtime, -1, SMALL).run()).more
     await prune(bench).run()
     assert set((await rows_of(bench, job_id)).values()) == {0}
+
+
+async def test_parts_of_a_kept_job_are_continued(bench: Bench) -> None:
+    """The first chunk marks the job; what is left of its rows and changes is found again."""
+    job_id = await ended(bench, 30, 10)
+    await set_policy(bench, items=9, changes=9)
+    async with bench.runtime.db.transaction() as conn:
+        lock = await store.lock_ended(conn, job_id)
+        assert lock is not None
+        await store.drop_items(conn, bench.who.org_id, job_id, lock, 0, 7)
+        await store.drop_changes(conn, job_id, UUID(int=0), 7)
+    left = await rows_of(bench, job_id)
+    assert (left["job_items"], left["product_changes"]) == (23, 13)
+    planned = await count_prunable(bench.runtime)
+    pruned = await prune(bench).run()
+    left = await rows_of(bench, job_id)
+    assert (left["jobs"], left["job_items"], left["product_changes"]) == (1, 0, 0)
+    assert (pruned.counts["items"], pruned.counts["changes"]) == (23, 13)
+    assert planned["changes"] == 13
 
 
 async def test_jobs_in_use_are_left_alone(bench: Bench) -> None:

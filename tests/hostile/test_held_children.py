@@ -107,6 +107,20 @@ async def test_a_cancelled_wait_leaves_all_slots_usable() -> None:
         pass
 
 
+async def test_a_slot_is_not_granted_to_a_wait_that_was_just_cancelled() -> None:
+    slots = FairSlots(1)
+    async with asyncio.timeout(60):
+        async with slots.slot("a"):
+            waiting = asyncio.create_task(use(slots))
+            await asyncio.sleep(0)
+            # The slot is released before the cancelled task runs again.
+            waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        async with slots.slot("b"):
+            pass
+    assert waiting.cancelled()
+
+
 async def use(slots: FairSlots) -> None:
     async with slots.slot("a"):
         pass

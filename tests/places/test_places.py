@@ -116,7 +116,9 @@ async def test_put_list_read_move_delete(opened: tuple[AllPlaces, PlaceAddress])
         assert await there.find("deep/er/large.bin") is None
 
 
-async def test_what_breaks_off_leaves_nothing(opened: tuple[AllPlaces, PlaceAddress]) -> None:
+async def test_what_breaks_off_leaves_nothing(
+    opened: tuple[AllPlaces, PlaceAddress], tmp_path: Path
+) -> None:
     places, address = opened
 
     async def broken() -> AsyncIterator[bytes]:
@@ -128,6 +130,9 @@ async def test_what_breaks_off_leaves_nothing(opened: tuple[AllPlaces, PlaceAddr
             await there.put("half.csv", broken())
     async with places.open(address) as there:
         assert await there.find("half.csv") is None
+        assert not (await there.list()).files
+        # A partial file may have a name that listings leave out.
+        assert [path for path in tmp_path.rglob("*.part") if path.is_file()] == []
         await there.put("whole.csv", pieces(b"x" * 3_000_000))
         file = await there.find("whole.csv")
         assert file is not None

@@ -75,12 +75,11 @@ async def undo(
         more = some.looked_at == _AT_ONCE
         after = some.last or after
     if not more:
-        found = await _undo_postings(runtime, transaction, job_id, deadline, dry_run=dry_run)
-        total.restored += found.restored
-        total.deleted += found.deleted
-        total.refused += found.refused
-        postings = found.restored + found.deleted
-        more = found.looked_at == _AT_ONCE
+        undone, more = await _undo_postings(runtime, transaction, job_id, deadline, dry_run=dry_run)
+        total.restored += undone.restored
+        total.deleted += undone.deleted
+        total.refused += undone.refused
+        postings = undone.restored + undone.deleted
     return {
         "restored": total.restored,
         "deleted": total.deleted,
@@ -94,9 +93,9 @@ async def undo(
 
 async def _undo_postings(
     runtime: Runtime, transaction: Transaction, job_id: UUID, deadline: float, *, dry_run: bool
-) -> UndonePostings:
-    """The same for job postings, after the products. Without ``dry_run`` those that are undone are
-    marked, so that the next call goes on after them."""
+) -> tuple[UndonePostings, bool]:
+    """The same for job postings, after the products; answers whether there are more. Without
+    ``dry_run`` those that are undone are marked, so that the next call continues after them."""
     total, after, more = UndonePostings(), FIRST, True
     while more and (dry_run or time.monotonic() < deadline):
         async with transaction() as conn:
@@ -106,9 +105,8 @@ async def _undo_postings(
         total.restored += some.restored
         total.deleted += some.deleted
         total.refused += some.refused
-        total.looked_at = some.looked_at
         more, after = some.looked_at == _AT_ONCE, some.last or after
-    return total
+    return total, more
 
 
 async def _tell(conn: Connection, job_id: UUID, some: Undone | UndonePostings) -> None:

@@ -52,10 +52,13 @@ class FairSlots:
 
     def _grant(self) -> None:
         while self._free:
-            may = [entry for entry in self._waiting if self._allows(entry[0])]
-            if not may:
+            # A wait that was just cancelled stays in the list until its task runs again.
+            allowed = [
+                entry for entry in self._waiting if not entry[1].done() and self._allows(entry[0])
+            ]
+            if not allowed:
                 return
-            chosen = min(may, key=lambda entry: self._held[entry[0]])
+            chosen = min(allowed, key=lambda entry: self._held[entry[0]])
             self._waiting.remove(chosen)
             self._free -= 1
             self._held[chosen[0]] += 1

@@ -247,8 +247,17 @@ class FtpPlace:
         folder, slash, _ = name.rpartition("/")
         temporary = self._path(f"{folder}{slash}.{uuid4().hex}.part")
         await self._run(name, self._make_folders, folder)
-        conn = await self._run(name, self._client.transfercmd, f"STOR {temporary}")
-        written = 0
+        try:
+            written = await self._upload(name, temporary, chunks)
+            await self._run(name, self._replace, temporary, self._path(name))
+        except BaseException:
+            await asyncio.shield(asyncio.to_thread(self._discard, temporary))
+            raise
+        return written
+
+    async def _upload(self, name: str, path: str, chunks: AsyncIterator[bytes]) -> int:
+        conn = await self._run(name, self._client.transfercmd, f"STOR {path}")
+        written, complete = 0, False
         try:
             async for chunk in chunks:
                 written += len(chunk)
@@ -258,11 +267,18 @@ class FtpPlace:
                 # tells whether the file is complete.
                 with suppress(OSError):
                     await asyncio.to_thread(conn.unwrap)
+            complete = True
         finally:
             conn.close()
+            if not complete:
+                await asyncio.shield(asyncio.to_thread(self._end_transfer))
         await self._run(name, self._client.voidresp)
-        await self._run(name, self._replace, temporary, self._path(name))
         return written
+
+    def _discard(self, path: str) -> None:
+        """Delete a partial file, if the server still answers."""
+        with suppress(ftplib.Error, OSError, EOFError):
+            self._client.delete(path)
 
     def _replace(self, old: str, new: str) -> None:
         try:

@@ -135,6 +135,9 @@ async def _context(folder: Path, ports: Mapping[type, Any]) -> AsyncIterator[Tes
         yield ctx
     finally:
         await children.close()
+        for fetcher in ctx.fetchers.values():
+            if isinstance(fetcher, Fetcher):
+                await fetcher.close()
 
 
 async def _stored(ctx: TestContext, name: str, content: bytes) -> FileRef:

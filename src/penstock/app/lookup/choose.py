@@ -41,7 +41,7 @@ async def choose_candidate(
         raise BadInput(
             "INVALID_PARAMETERS", f"Row {row_no} has no candidate {key!r}.", candidates=known
         )
-    await reprocess.add_to_document(conn, job_id, row_no, {CHOSEN: key or NONE_OF_THEM})
+    await reprocess.add_to_documents(conn, job_id, [row_no], {CHOSEN: key or NONE_OF_THEM})
     await audit(
         conn, job.org_id, caller.who.user_id, "item.choose", f"job:{job_id}:{row_no}",
         ip=caller.ip, before={"chosen": document.get(CHOSEN)}, after={"chosen": key},

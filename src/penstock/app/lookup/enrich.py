@@ -80,10 +80,8 @@ async def decide_proposals(
         if not rows or not accept:
             raise BadInput("INVALID_PARAMETERS", "`fields` goes with `itemIds` that are accepted.")
         await claims.lock_claims(conn)
-        for row_no in rows:
-            if await reprocess.lock_document(conn, job_id, row_no) is not None:
-                told = {"acceptedFields": list(fields)}
-                await reprocess.add_to_document(conn, job_id, row_no, told)
+        accepted = {"acceptedFields": list(fields)}
+        await reprocess.add_to_documents(conn, job_id, rows, accepted)
     meant = Selection(
         whole_job=False, codes=(PROPOSED,), rows=tuple(sorted(set(rows))), accept=accept,
         refuse=not accept,

@@ -72,7 +72,7 @@ async def _count(
         return [job for job in free if kind in old and job.finished_at < old[kind]]
 
     counts["jobs"] += len(of_kind("jobs"))
-    counts["items"] += sum(job.total for job in of_kind("items") if not job.pruned)
+    counts["items"] += sum(job.total for job in of_kind("items") if job.has_rows)
     counts["files"] += sum(job.has_file for job in of_kind("files"))
     parts = await store.count_parts(
         conn, *([job.id for job in of_kind(kind)] for kind in ("events", "searches", "changes"))

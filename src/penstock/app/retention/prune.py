@@ -137,13 +137,13 @@ class Pruner:
             return
         if is_old("files") and job.has_file:
             await self._files(job)
-        if is_old("events"):
+        if is_old("events") and job.has_events:
             await self._events(job)
-        if is_old("searches"):
+        if is_old("searches") and job.has_searches:
             await self._ranges("searches", job, job.total, store.drop_searches)
-        if is_old("changes") and not job.changes_pruned:
+        if is_old("changes") and job.has_changes:
             await self._changes(job)
-        if is_old("items") and not job.pruned:
+        if is_old("items") and job.has_rows:
             await self._items(org, job)
 
     async def _delete(self, org: OrgPolicy, job: EndedJob) -> None:

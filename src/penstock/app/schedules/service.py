@@ -11,7 +11,6 @@ and a due time that comes a second time begins nothing: it has its run.
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -23,6 +22,7 @@ from penstock.app.schedules.orders import prepared_order
 from penstock.app.uploads import Upload, keep_upload
 from penstock.app.watchers.request import scan_on_request
 from penstock.engine.runtime import Runtime
+from penstock.engine.services.service_tasks import ServiceTasks
 from penstock.engine.submit import Order, Receipt, submit
 from penstock.model.errors import (
     ItemError,
@@ -60,7 +60,7 @@ class Scheduler:
         self._runtime = runtime
         self._config = config or SchedulerConfig()
         self.every_ms = self._config.every_ms
-        self._running: dict[tuple[UUID, datetime], asyncio.Task[None]] = {}
+        self._running: ServiceTasks[tuple[UUID, datetime]] = ServiceTasks()
 
     async def run_once(self) -> int:
         """Return how many runs became due."""
@@ -110,18 +110,8 @@ class Scheduler:
             for run in waiting:
                 key = (run.schedule_id, run.due_at)
                 if key not in self._running and len(self._running) < self._config.runs_at_once:
-                    self._start(key, run)
-        if self._running:
-            await asyncio.wait(self._running.values(), timeout=self._config.wait_seconds)
-
-    def _start(self, key: tuple[UUID, datetime], run: WaitingRun) -> None:
-        task = asyncio.create_task(self._run(run))
-        self._running[key] = task
-        task.add_done_callback(lambda _: self._running.pop(key, None))
-        # The service runs inside of a task that ends with the leadership.
-        leading = asyncio.current_task()
-        assert leading is not None
-        leading.add_done_callback(lambda _: task.cancel())
+                    self._running.start(key, self._run(run))
+        await self._running.wait(self._config.wait_seconds)
 
     async def _run(self, run: WaitingRun) -> None:
         try:

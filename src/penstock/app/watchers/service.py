@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from uuid import UUID
 
 from penstock.app.watchers.scan import scan
 from penstock.engine.runtime import Runtime
+from penstock.engine.services.service_tasks import ServiceTasks
 from penstock.engine.settle import TRANSIENT_DB_ERRORS
 from penstock.store.watchers import files
 from penstock.store.watchers import watchers as store
@@ -31,11 +31,10 @@ class WatchService:
         self._runtime = runtime
         self._config = config or WatchConfig()
         self.every_ms = self._config.every_ms
-        self._running: dict[UUID, asyncio.Task[None]] = {}
+        self._running: ServiceTasks[UUID] = ServiceTasks()
 
     async def run_once(self) -> int:
         """Returns how many scans it started."""
-        self._running = {key: task for key, task in self._running.items() if not task.done()}
         free = self._runtime.settings.watch_scans_at_once - len(self._running)
         started = 0
         if free > 0:
@@ -44,22 +43,11 @@ class WatchService:
                 await files.forget(conn, self._config.forget_days, self._config.forget_at_once)
             for watcher_id in due:
                 if watcher_id not in self._running:
-                    self._running[watcher_id] = asyncio.create_task(self._scan(watcher_id))
+                    self._running.start(watcher_id, self._scan(watcher_id))
                     started += 1
-        if self._running:
-            await self._wait()
+        # If this process leads no more, or stops, scans stop: claims of unread files expire.
+        await self._running.wait(self._config.wait_seconds)
         return started
-
-    async def _wait(self) -> None:
-        running = list(self._running.values())
-        try:
-            await asyncio.wait(running, timeout=self._config.wait_seconds)
-        except asyncio.CancelledError:
-            # This process leads no more, or stops: claims of unread files expire.
-            for task in running:
-                task.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
-            raise
 
     async def _scan(self, watcher_id: UUID) -> None:
         try:

@@ -183,8 +183,8 @@ class Taking:
             yield
         finally:
             renewing.cancel()
-            with suppress(asyncio.CancelledError):
-                await renewing
+            # Not with a suppressed CancelledError, which may be one of the scan itself.
+            await asyncio.gather(renewing, return_exceptions=True)
 
     async def _renew(self, file_id: UUID, claim: UUID) -> None:
         while True:

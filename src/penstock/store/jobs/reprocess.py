@@ -206,10 +206,11 @@ async def lock_document(
     return None if row is None else (ItemStatus(row["status"]), from_json(row["normalized"]) or {})
 
 
-async def add_to_document(
-    conn: Connection, job_id: UUID, row_no: int, members: Mapping[str, Any]
+async def add_to_documents(
+    conn: Connection, job_id: UUID, rows: Sequence[int], members: Mapping[str, Any]
 ) -> None:
-    await conn.execute(_sql.add_to_document, job_id, row_no, to_json(members))
+    """Add members to what stages made of these rows; a row that does not exist is passed over."""
+    await conn.execute(_sql.add_to_documents, job_id, list(rows), to_json(members))
 
 
 async def set_config(

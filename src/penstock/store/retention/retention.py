@@ -25,15 +25,18 @@ class OrgPolicy:
 
 @dataclass(frozen=True, slots=True)
 class EndedJob:
-    """A job that has ended. ``seq`` is the number of its last event."""
+    """A job that has ended, and which of its parts are left. ``seq`` is the number of its last
+    event."""
 
     id: UUID
     finished_at: datetime
     total: int
     seq: int
-    pruned: bool
-    changes_pruned: bool
     has_file: bool
+    has_rows: bool
+    has_changes: bool
+    has_events: bool
+    has_searches: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,10 +129,14 @@ SELECT status, input FROM job_items WHERE job_id = $1 AND row_no = $2 FOR UPDATE
 -- What stages made of a row.
 SELECT status, normalized FROM job_items WHERE job_id = $1 AND row_no = $2 FOR UPDATE
 
--- name: add_to_document
--- Members that a person added to what stages made of a row.
-UPDATE job_items SET normalized = (normalized::jsonb || $3::jsonb)::json
-WHERE job_id = $1 AND row_no = $2
+-- name: add_to_documents
+-- Members that a user added to what stages made of these rows, which are locked in their order.
+WITH locked AS (
+    SELECT row_no FROM job_items WHERE job_id = $1 AND row_no = ANY ($2::integer[])
+    ORDER BY row_no FOR UPDATE
+)
+UPDATE job_items i SET normalized = (normalized::jsonb || $3::jsonb)::json
+FROM locked l WHERE i.job_id = $1 AND i.row_no = l.row_no
 
 -- name: set_config
 -- Another configuration: what the rows teach is learnt again, after the last of them, which is stored.

@@ -9,18 +9,29 @@ INSERT INTO retention_policies (org_id, policy) VALUES ($1, $2::jsonb)
 ON CONFLICT (org_id) DO UPDATE SET policy = excluded.policy, updated_at = now()
 
 -- name: ended_jobs
--- Jobs of an org that ended before a time, oldest first, after a place.
-SELECT id, finished_at, total, seq, pruned_at IS NOT NULL AS pruned,
-       changes_pruned_at IS NOT NULL AS changes_pruned, file_id IS NOT NULL AS has_file
-FROM jobs
+-- Jobs of an org that ended before a time, oldest first, after a place, and what is left of them.
+-- The first chunk that is deleted marks a job as pruned; the rest may be there still.
+SELECT id, finished_at, total, seq, file_id IS NOT NULL AS has_file,
+       pruned_at IS NULL OR EXISTS (SELECT FROM job_items i WHERE i.job_id = j.id)
+       OR EXISTS (SELECT FROM job_missing m WHERE m.job_id = j.id) AS has_rows,
+       changes_pruned_at IS NULL
+       OR EXISTS (SELECT FROM product_changes c WHERE c.job_id = j.id) AS has_changes,
+       EXISTS (SELECT FROM events e WHERE e.job_id = j.id) AS has_events,
+       EXISTS (SELECT FROM search_events s WHERE s.job_id = j.id) AS has_searches
+FROM jobs j
 WHERE org_id = $1 AND finished_at < $2 AND (finished_at, id) > ($3, $4)
 ORDER BY finished_at, id LIMIT $5
 
 -- name: get_ended_job
--- One job that has ended.
-SELECT id, finished_at, total, seq, pruned_at IS NOT NULL AS pruned,
-       changes_pruned_at IS NOT NULL AS changes_pruned, file_id IS NOT NULL AS has_file
-FROM jobs WHERE id = $1 AND finished_at IS NOT NULL
+-- One job that has ended, and what is left of it.
+SELECT id, finished_at, total, seq, file_id IS NOT NULL AS has_file,
+       pruned_at IS NULL OR EXISTS (SELECT FROM job_items i WHERE i.job_id = j.id)
+       OR EXISTS (SELECT FROM job_missing m WHERE m.job_id = j.id) AS has_rows,
+       changes_pruned_at IS NULL
+       OR EXISTS (SELECT FROM product_changes c WHERE c.job_id = j.id) AS has_changes,
+       EXISTS (SELECT FROM events e WHERE e.job_id = j.id) AS has_events,
+       EXISTS (SELECT FROM search_events s WHERE s.job_id = j.id) AS has_searches
+FROM jobs j WHERE id = $1 AND finished_at IS NOT NULL
 
 -- name: lock_ended
 -- Lock a job that has ended and that no open dead letter refers to.
