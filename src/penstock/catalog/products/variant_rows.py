@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from penstock.catalog.products.grid import flatten
+from penstock.catalog.products.grid import flatten, variant_text
 from penstock.model.exports.variants import VariantShape
 
 OPTION = "option:"
@@ -76,19 +76,7 @@ def option_of(row: Mapping[str, Any], column: str) -> str | None:
 
 def variant_cells(product: Mapping[str, Any]) -> list[str | None]:
     """A text per variant, for numbered columns."""
-    texts = [_text(one) for one in product.get(_VARIANTS) or () if isinstance(one, Mapping)]
+    texts = [variant_text(one) for one in product.get(_VARIANTS) or () if isinstance(one, Mapping)]
     if len(texts) > VARIANT_COLUMNS:
         texts[VARIANT_COLUMNS - 1 :] = ["; ".join(texts[VARIANT_COLUMNS - 1 :])]
     return [*texts, *[None] * (VARIANT_COLUMNS - len(texts))]
-
-
-def _text(variant: Mapping[str, Any]) -> str:
-    identifiers = variant.get("identifiers")
-    sku = identifiers.get("sku") if isinstance(identifiers, Mapping) else variant.get("sku")
-    options = variant.get("options")
-    told: Sequence[str] = ()
-    if isinstance(options, Mapping):
-        told = [f"{name}: {value}" for name, value in options.items()]
-    price = variant.get("price")
-    amount = price.get("amount") if isinstance(price, Mapping) else None
-    return ", ".join(str(one) for one in (sku, *told, amount) if one)
