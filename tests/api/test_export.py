@@ -371,13 +371,19 @@ def test_a_cell_with_two_problems_has_one_comment() -> None:
 
 
 LISTS = {
-    "de": "Art.-Nr.;Bezeichnung;Preis EUR;Bestand\nBefestigung;;;\nD-1;Dübel;1,00;4\nD-2;Haken;2,00;5\n"
-    "Werkzeug;;;\nD-1;Dübel;1,00;4\nGesamt;;3,00;\n",
-    "pl": "Kod;Nazwa;Cena netto PLN;Stan\nKłódki;;;\nD-1;Kłódka;1,00;4\nD-2;Zawias;2,00;5\n"
-    "Narzędzia;;;\nD-1;Kłódka;1,00;4\nRazem;;3,00;\n",
-    "fr": "Réf.;Désignation;Prix HT EUR;Stock\nFixation;;;\nD-1;Cheville;1,00;4\nD-2;Crochet;2,00;5\n"
-    "Outils;;;\nD-1;Cheville;1,00;4\nTotal;;3,00;\n",
-}  # fmt: skip
+    "de": (
+        "Art.-Nr.;Bezeichnung;Preis EUR;Bestand\nBefestigung;;;\nD-1;Dübel;1,00;4\n"
+        "D-2;Haken;2,00;5\nWerkzeug;;;\nD-1;Dübel;1,00;4\nGesamt;;3,00;\n"
+    ),
+    "pl": (
+        "Kod;Nazwa;Cena netto PLN;Stan\nKłódki;;;\nD-1;Kłódka;1,00;4\n"
+        "D-2;Zawias;2,00;5\nNarzędzia;;;\nD-1;Kłódka;1,00;4\nRazem;;3,00;\n"
+    ),
+    "fr": (
+        "Réf.;Désignation;Prix HT EUR;Stock\nFixation;;;\nD-1;Cheville;1,00;4\n"
+        "D-2;Crochet;2,00;5\nOutils;;;\nD-1;Cheville;1,00;4\nTotal;;3,00;\n"
+    ),
+}
 
 
 @pytest.mark.parametrize("language", LISTS)
