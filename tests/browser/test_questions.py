@@ -62,6 +62,10 @@ async def test_held_prices_are_accepted_and_links_shown(visit: Visit, house: Hou
     review = page.get_by_role("dialog", name="Rows held back")
     await expect(review.get_by_role("row")).to_contain_text(["Product", "+9,900 %", "+9,900 %"])
     assert await violations(page) == []
+    await page.set_viewport_size({"width": 390, "height": 800})
+    await expect(review.get_by_text("2.00 → 200.00 EUR")).to_be_in_viewport()
+    assert await violations(page) == []
+    await page.set_viewport_size({"width": 1440, "height": 900})
     await review.get_by_role("checkbox", name="Choose row 2").check()
     await review.get_by_role("button", name="Accept 1 row").click()
     await expect(held).to_contain_text("1 row is held back")
