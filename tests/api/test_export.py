@@ -419,3 +419,22 @@ async def test_parts_of_a_product_are_no_rows_of_their_own(
     job = answer.json()["jobId"]
     await bench.work()
     assert [row["title"] for row in await exported(client, job)] == ["Mug", "Cup"]
+
+
+@pytest.mark.parametrize(
+    "header", ["Art.-Nr.;Titel;Preis EUR;PE", "Kod;Nazwa;Cena netto PLN;Ilość jedn. ceny",
+               "SKU;Title;Price GBP;Price unit quantity"],
+)  # fmt: skip
+async def test_a_price_for_several_pieces_is_exported_with_that_of_one(
+    client: httpx2.AsyncClient, bench: Bench, header: str
+) -> None:
+    content = f"{header}\nA-1;Saw;12,00;100\nA-2;Axe;5,00;1\n".encode()
+    config = {"mapping": {header.rpartition(";")[2]: "price.unit.count"}}
+    answer = await client.post(
+        "/api/jobs", files=file_of(content), data={"config": orjson.dumps(config).decode()}
+    )
+    job = answer.json()["jobId"]
+    await bench.work()
+    first, second = await exported(client, job)
+    assert (first["price"], first["unit"], first["perUnit"]) == ("12.00", "100 piece", "0.12")
+    assert (second["price"], second["perUnit"]) == ("5.00", "")

@@ -85,6 +85,9 @@ def grid_columns(
     for target in targets:
         wanted.add(_shown(target))
         wanted.update(_COMPANIONS.get(target.partition(".")[0], ()))
+    if "price.unit.count" in targets and "price.amount" in wanted:
+        # A price for 100 pieces is compared by what one of them costs.
+        wanted.add("price.perUnit")
     if converts and "price.amount" in wanted:
         wanted.update(("price.base.amount", "price.base.currency"))
     # Without grouping, variant options are ordinary columns.
