@@ -368,3 +368,73 @@ def test_a_cell_with_two_problems_has_one_comment() -> None:
     cell = sheet["B2"]
     assert cell.comment is not None
     assert (cell.comment.text, cell.fill.fgColor.rgb) == ("odd\nbad", "FFF8C9C4")
+
+
+LISTS = {
+    "de": (
+        "Art.-Nr.;Bezeichnung;Preis EUR;Bestand\nBefestigung;;;\nD-1;Dübel;1,00;4\n"
+        "D-2;Haken;2,00;5\nWerkzeug;;;\nD-1;Dübel;1,00;4\nGesamt;;3,00;\n"
+    ),
+    "pl": (
+        "Kod;Nazwa;Cena netto PLN;Stan\nKłódki;;;\nD-1;Kłódka;1,00;4\n"
+        "D-2;Zawias;2,00;5\nNarzędzia;;;\nD-1;Kłódka;1,00;4\nRazem;;3,00;\n"
+    ),
+    "fr": (
+        "Réf.;Désignation;Prix HT EUR;Stock\nFixation;;;\nD-1;Cheville;1,00;4\n"
+        "D-2;Crochet;2,00;5\nOutils;;;\nD-1;Cheville;1,00;4\nTotal;;3,00;\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("language", LISTS)
+@pytest.mark.parametrize("form", ["csv", "xlsx"])
+async def test_headings_totals_and_repeated_rows_are_no_results(
+    client: httpx2.AsyncClient, bench: Bench, language: str, form: str
+) -> None:
+    answer = await client.post("/api/jobs", files=file_of(LISTS[language].encode(), "list.csv"))
+    job = answer.json()["jobId"]
+    await bench.work()
+    written = await client.post(f"/api/jobs/{job}/export?format={form}")
+    if form == "csv":
+        skus = [row["sku"] for row in csv.DictReader(io.StringIO(written.text, newline=""))]
+    else:
+        sheet = openpyxl.load_workbook(io.BytesIO(written.content)).active
+        assert sheet is not None
+        head, *rows = sheet.iter_rows(values_only=True)
+        skus = [str(row[head.index("sku")]) for row in rows]
+    assert skus == ["D-1", "D-2"]
+    every = await client.post(f"/api/jobs/{job}/export?format=csv&which=all")
+    assert len(list(csv.DictReader(io.StringIO(every.text, newline="")))) == 5
+
+
+async def test_parts_of_a_product_are_no_rows_of_their_own(
+    client: httpx2.AsyncClient, bench: Bench
+) -> None:
+    content = (
+        b"Handle,Title,Option1 Name,Option1 Value,Variant SKU,Variant Price,Status\n"
+        b"mug,Mug,Color,Red,M-R,9.00,active\nmug,,,Blue,M-B,9.50,\n"
+        b"cup,Cup,Title,Default Title,C-1,3.00,active\n"
+    )
+    answer = await client.post("/api/jobs", files=file_of(content, "products_export.csv"))
+    job = answer.json()["jobId"]
+    await bench.work()
+    assert [row["title"] for row in await exported(client, job)] == ["Mug", "Cup"]
+
+
+@pytest.mark.parametrize(
+    "header", ["Art.-Nr.;Titel;Preis EUR;PE", "Kod;Nazwa;Cena netto PLN;Ilość jedn. ceny",
+               "SKU;Title;Price GBP;Price unit quantity"],
+)  # fmt: skip
+async def test_a_price_for_several_pieces_is_exported_with_that_of_one(
+    client: httpx2.AsyncClient, bench: Bench, header: str
+) -> None:
+    content = f"{header}\nA-1;Saw;12,00;100\nA-2;Axe;5,00;1\n".encode()
+    config = {"mapping": {header.rpartition(";")[2]: "price.unit.count"}}
+    answer = await client.post(
+        "/api/jobs", files=file_of(content), data={"config": orjson.dumps(config).decode()}
+    )
+    job = answer.json()["jobId"]
+    await bench.work()
+    first, second = await exported(client, job)
+    assert (first["price"], first["unit"], first["perUnit"]) == ("12.00", "100 piece", "0.12")
+    assert (second["price"], second["perUnit"]) == ("5.00", "")

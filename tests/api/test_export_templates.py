@@ -73,7 +73,7 @@ async def test_variants_are_rows_or_columns(client: httpx2.AsyncClient, bench: B
     )
     assert head[4:6] == ["Variant 1", "Variant 2"]
     [shirt] = [row for row in rows if row[0] == "Shirt"]
-    assert shirt[4:7] == ["S-R, Farbe: rot, 9.90", "S-B, Farbe: blau, 10.90", ""]
+    assert shirt[4:7] == ["S-R, Farbe: rot, 9.90 EUR", "S-B, Farbe: blau, 10.90 EUR", ""]
     head, *rows = await lines(client, "/api/products/export", variants="rows", source="shirts")
     assert (head[-1], len(rows)) == ("variantOptions", 3)
 
@@ -148,8 +148,8 @@ async def test_variants_of_a_job_are_columns(client: httpx2.AsyncClient, bench: 
     head, *rows = [[cell.value for cell in row] for row in sheet.iter_rows()]
     found = [dict(zip(head, row, strict=True)) for row in rows]
     assert [(one["title"], one["price"]) for one in found] == [("Hemd", 19.9), ("Tasse", 5)]
-    assert found[0]["Variant 1"] == "H-R-M, Farbe: rot, Größe: M, 19.90"
-    assert found[0]["Variant 2"] == "H-B-L, Farbe: blau, Größe: L, 21.90"
+    assert found[0]["Variant 1"] == "H-R-M, Farbe: rot, Größe: M, 19.90 EUR"
+    assert found[0]["Variant 2"] == "H-B-L, Farbe: blau, Größe: L, 21.90 EUR"
     assert [found[0]["Variant 3"], found[1]["Variant 1"]] == [None, None]
     names, *_ = await lines(client, path, variants="columns", which="all")
     assert names[-3:] == ["Variant 10", "status", "problems"]
@@ -168,7 +168,7 @@ async def test_a_template_says_how_a_job_shows_variants(
     ]  # fmt: skip
     head, first, *_ = await lines(client, path, template="Rows", variants="columns")
     assert head[:5] == ["Bezeichnung", "Artikelnummer", "Preis", "Farbe", "Variant 1"]
-    assert first[4] == "H-R-M, Farbe: rot, Größe: M, 19.90"
+    assert first[4] == "H-R-M, Farbe: rot, Größe: M, 19.90 EUR"
 
 
 async def test_variants_are_refused_where_there_are_none(

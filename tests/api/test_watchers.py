@@ -13,7 +13,7 @@ import pytest
 from fastapi import FastAPI
 from tests.api.conftest import CSV, Caller, refused, shaped
 from tests.fixtures import Bench
-from tests.places.servers import KEYS, all_places, s3_server
+from tests.places.servers import KEYS, USER, all_places, ftp_server, s3_server
 
 from penstock.api.watchers.schemas import (
     ScanShape,
@@ -197,8 +197,12 @@ async def test_only_folders_under_the_roots(client: httpx2.AsyncClient, root: Pa
     for address in ("/etc", "../other", str(root.parent), str(root / ".." / "other")):
         answer = await client.post("/api/watchers", json=order(root, address=address))
         refused(answer, 422, "INVALID_PARAMETERS")
-    linked = await made(client, root, address=str(root / "away"))
-    missing = await made(client, root, address="nowhere")
+    for address in (str(root / "away"), "nowhere"):
+        tested = await client.post("/api/watchers", json=order(root, address=address))
+        refused(tested, 502, "PLACE_FAILED")
+    assert shaped(WatcherPage, await client.get("/api/watchers")).items == []
+    linked = await made(client, root, address=str(root / "away"), test=False)
+    missing = await made(client, root, address="nowhere", test=False)
     for watcher, code in ((linked, "PLACE_REFUSED"), (missing, "PLACE_NOT_FOUND")):
         test = shaped(WatcherTestShape, await client.post(f"/api/watchers/{watcher.id}/test"))
         assert test.error is not None
@@ -208,6 +212,39 @@ async def test_only_folders_under_the_roots(client: httpx2.AsyncClient, root: Pa
         shown = shaped(WatcherShape, await client.get(f"/api/watchers/{watcher.id}"))
         assert shown.error is not None
         assert shown.error.code == code
+
+
+async def test_credentials_are_tested_before_they_are_stored(
+    client: httpx2.AsyncClient, runtime: Runtime, app: FastAPI, root: Path
+) -> None:
+    places = replace(runtime, places=all_places())
+    app.state.api = replace(app.state.api, runtime=places)
+    wrong = USER | {"password": "wrong"}
+    with ftp_server(root) as port:
+        order = {"name": "FTP", "kind": "ftp", "address": f"ftp://127.0.0.1:{port}/"}
+        answer = await client.post("/api/watchers", json=order | {"credentials": wrong})
+        refused(answer, 502, "PLACE_FAILED")
+        error = answer.json()["error"]
+        assert error["details"]["cause"] == "PLACE_SIGN_IN_FAILED"
+        assert "Check user name and password" in error["message"]
+        assert shaped(WatcherPage, await client.get("/api/watchers")).items == []
+        key = {"Idempotency-Key": "once"}
+        good = order | {"credentials": USER}
+        first = await client.post("/api/watchers", json=good, headers=key)
+        watcher = shaped(WatcherShape, first, 201)
+        path = f"/api/watchers/{watcher.id}"
+        refused(await client.post(f"{path}/rotate", json={"credentials": wrong}), 502,
+                "PLACE_FAILED")  # fmt: skip
+        # The old ones are kept.
+        assert shaped(WatcherTestShape, await client.post(f"{path}/test")).ok
+        shaped(WatcherShape, await client.post(f"{path}/rotate", json={"credentials": USER}))
+    # The server is gone: a repeated request is answered all the same.
+    again = await client.post("/api/watchers", json=good, headers=key)
+    assert (again.status_code, again.content) == (201, first.content)
+    refused(await client.post(f"{path}/rotate", json={"credentials": USER}), 502, "PLACE_FAILED")
+    untested = {"credentials": wrong, "test": False}
+    shaped(WatcherShape, await client.post(f"{path}/rotate", json=untested))
+    shaped(WatcherShape, await client.post("/api/watchers", json=order | untested), 201)
 
 
 async def test_orders_that_no_file_could_satisfy(client: httpx2.AsyncClient, root: Path) -> None:

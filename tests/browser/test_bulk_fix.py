@@ -70,7 +70,8 @@ async def test_from_grouped_headers_to_an_edit_and_back(
     assert await violations(page) == []
     await press(page, page.get_by_role("button", name="Edit rows"))
     dialog = page.get_by_role("dialog", name="Edit rows")
-    await dialog.get_by_label("Column").select_option(label=await named(dialog, "Betrag X"))
+    # The column with most errors is chosen.
+    await expect(dialog.get_by_label("Column")).to_have_value(await named(dialog, "Betrag X"))
     await dialog.get_by_label("Find").fill("O")
     await dialog.get_by_label("Replace with").fill("0")
     await expect(dialog.get_by_text("2 rows would change")).to_be_visible()

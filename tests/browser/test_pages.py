@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 from tests.browser.conftest import SAMPLE, Visit
 from tests.browser.house import House
 from tests.browser.test_access import violations
@@ -164,3 +164,42 @@ async def test_the_monitor_says_whether_all_is_well(visit: Visit, house: House) 
     await expect(lane).to_contain_text("Open")
     member = await visit("/jobs")
     assert await member.get_by_role("link", name="Monitor").count() == 0
+
+
+async def test_only_open_alerts_can_be_silenced(visit: Visit) -> None:
+    at = "2026-11-19T12:00:00Z"
+    alert = {
+        "key": "depth", "event": "queue.depth", "severity": "warning", "value": 1, "threshold": 1,
+        "openedAt": at, "updatedAt": at, "resolvedAt": at, "silencedUntil": None,
+        "silenceReason": None, "runbook": "docs/runbook.md",
+    }  # fmt: skip
+    shown = [
+        alert | {"id": "01a1f623-0000-7000-8000-000000000001", "message": "Depth is high",
+                 "resolvedAt": None},
+        alert | {"id": "01a1f623-0000-7000-8000-000000000002", "message": "Depth was high"},
+        alert | {"id": "01a1f623-0000-7000-8000-000000000003", "message": "Depth was told",
+                 "silencedUntil": at},
+    ]  # fmt: skip
+    orders = []
+
+    async def listed(route: Route) -> None:
+        await route.fulfill(json={"items": shown, "next": None})
+
+    async def silenced(route: Route) -> None:
+        orders.append((route.request.url.split("/")[-2][-1], route.request.post_data_json))
+        shown[2]["silencedUntil"] = None
+        await route.fulfill(json=shown[2])
+
+    page = await visit("/jobs", role="admin")
+    await page.route("**/api/monitor/alerts?*", listed)
+    await page.route("**/api/monitor/alerts/*/silence", silenced)
+    await page.goto("/monitor")
+    alerts = page.get_by_role("region", name="Alerts").get_by_role("row")
+    opened = alerts.filter(has_text="Depth is high")
+    await expect(opened.get_by_role("button", name="Silence")).to_be_visible()
+    await expect(alerts.filter(has_text="Depth was high").get_by_role("button")).to_have_count(0)
+    quiet = alerts.filter(has_text="Depth was told")
+    assert await violations(page) == []
+    await quiet.get_by_role("button", name="End silence").click()
+    await expect(quiet.get_by_role("button")).to_have_count(0)
+    assert orders == [("3", {"minutes": 0, "reason": ""})]

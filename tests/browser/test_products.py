@@ -73,3 +73,18 @@ async def test_the_palette_finds_a_product_by_its_sku(visit: Visit, house: House
     await expect(found).to_have_attribute("aria-selected", "true")
     await page.keyboard.press("Enter")
     await expect(page.get_by_role("heading", name="Torque wrench")).to_be_visible()
+
+
+async def test_products_of_one_job(visit: Visit, house: House) -> None:
+    first = house.folder / "of-one-job.csv"
+    first.write_text("SKU;Title;Price\nOJ-1;Saw;1.00 EUR\nOJ-2;Axe;2.00 EUR\n")
+    job_id = house.upload(first, config='{"intent": "merge", "source": "one-job"}')
+    house.wait_for(job_id)
+    page = await visit(f"/jobs/{job_id}")
+    await page.get_by_role("link", name="products of this job").click()
+    await expect(page.get_by_role("status").filter(has_text="2 products")).to_be_visible()
+    chip = page.get_by_role("button", name="Job: of-one-job.csv")
+    await expect(chip).to_be_visible()
+    assert await violations(page) == []
+    await chip.click()
+    await expect(page).to_have_url(re.compile("/products$"))

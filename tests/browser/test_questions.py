@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 from tests.browser.conftest import Visit
 from tests.browser.house import House
 from tests.browser.test_access import violations
@@ -61,6 +62,10 @@ async def test_held_prices_are_accepted_and_links_shown(visit: Visit, house: Hou
     review = page.get_by_role("dialog", name="Rows held back")
     await expect(review.get_by_role("row")).to_contain_text(["Product", "+9,900 %", "+9,900 %"])
     assert await violations(page) == []
+    await page.set_viewport_size({"width": 390, "height": 800})
+    await expect(review.get_by_text("2.00 → 200.00 EUR")).to_be_in_viewport()
+    assert await violations(page) == []
+    await page.set_viewport_size({"width": 1440, "height": 900})
     await review.get_by_role("checkbox", name="Choose row 2").check()
     await review.get_by_role("button", name="Accept 1 row").click()
     await expect(held).to_contain_text("1 row is held back")
@@ -133,9 +138,10 @@ async def test_a_job_without_names_is_mapped_anew(visit: Visit, house: House) ->
         client.post(f"/api/jobs/{job_id}/remap", json={"config": config}).raise_for_status()
     house.wait_for(job_id, "failed")
     page = await visit(f"/jobs/{job_id}")
-    await expect(page.get_by_role("alert")).to_contain_text("MAPPING_NEEDED")
-    await page.get_by_role("button", name="More actions").click()
-    await page.get_by_role("menuitem", name="Remap columns").click()
+    problem = page.get_by_role("alert")
+    await expect(problem).to_contain_text("MAPPING_NEEDED")
+    await problem.get_by_role("button", name="Remap columns").click()
+    assert await violations(page) == []
     await page.get_by_label("Field that Title fills").select_option("title")
     await page.get_by_role("button", name="Run all rows again").click()
     await expect(page.get_by_role("link", name="Done 2")).to_be_visible()
@@ -192,6 +198,48 @@ async def test_links_are_decided_in_the_wizard(visit: Visit, house: House, tmp_p
     }
     assert {name: decided[name] for name in ("WB-1", "WB-2", "WB-3")} == {
         "WB-1": "accepted", "WB-2": "refused", "WB-3": "accepted",
+    }  # fmt: skip
+
+
+async def test_links_wait_until_the_file_is_read_with_its_source(
+    visit: Visit, house: House, tmp_path: Path
+) -> None:
+    """Else a decision would be about a product of another source, and the focus would be lost."""
+    head = "SKU;Title;EAN;Price\n"
+    known = house.folder / "ws-known.csv"
+    known.write_text(f"{head}WS-1;Lamp;4012345678918;10.00 EUR\n")
+    house.wait_for(house.upload(known, config='{"intent": "merge", "source": "ws-known"}'))
+    file = tmp_path / "wsnovum.csv"
+    file.write_text(f"{head}WT-1;Desk lamp;4012345678918;9.00 EUR\n")
+    page = await visit("/new")
+    slow = asyncio.Event()
+
+    async def late(route: Route) -> None:
+        if "wsnovum" in (route.request.post_data or ""):
+            await slow.wait()
+        await route.continue_()
+
+    await page.route("**/api/jobs/preview", late)
+    await page.get_by_label("File", exact=True).set_input_files(file)
+    await page.get_by_role("button", name="Columns").last.click()
+    following = page.get_by_role("button", name="Dry run").last
+    await expect(
+        page.get_by_role("status").filter(has_text="Reading the file again")
+    ).to_be_visible()
+    await expect(following).to_be_disabled()
+    await expect(page.get_by_role("button", name="4 Dry run")).to_be_disabled()
+    slow.set()
+    await following.click()
+    await page.get_by_role("radio", name="Links 1").click()
+    accept = page.get_by_role("button", name="Accept the link to ws-known · WS-1")
+    await accept.focus()
+    await page.keyboard.press("Enter")
+    await expect(accept).to_have_text("Accepted")
+    await expect(accept).to_be_focused()
+    with house.client() as client:
+        found = client.get("/api/product-links", params={"source": "ws-known"}).json()["items"]
+    assert {side["source"] for one in found for side in (one["product"], one["other"])} == {
+        "ws-known", "wsnovum",
     }  # fmt: skip
 
 

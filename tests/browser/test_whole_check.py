@@ -8,6 +8,7 @@ from typing import Any
 
 from playwright.async_api import Page, expect
 from tests.browser.conftest import Visit
+from tests.browser.test_access import violations
 
 
 async def test_a_whole_file_is_checked_corrected_and_imported(visit: Visit, tmp_path: Path) -> None:
@@ -66,6 +67,27 @@ async def test_a_whole_file_is_checked_corrected_and_imported(visit: Visit, tmp_
     await page.goto("/products?q=WF-250")
     await expect(page.get_by_text("Dose 250")).to_be_visible()
     await expect(page.get_by_text("12.34")).to_be_visible()
+
+
+async def test_rows_of_a_small_file_are_corrected_before_the_import(
+    visit: Visit, tmp_path: Path
+) -> None:
+    file = tmp_path / "kleinhandel.csv"
+    file.write_text("Artikelnummer;Bezeichnung;Preis EUR\nWK-1;Dose;1,50\nWK-2;Deckel;1O,50\n")
+    page = await visit("/new")
+    await page.get_by_label("File", exact=True).set_input_files(file)
+    await page.get_by_role("button", name="Columns").last.click()
+    await page.get_by_role("button", name="Dry run").last.click()
+    await page.get_by_role("button", name="Check and correct rows").click()
+    await expect(page.get_by_text("All 2 rows checked. Nothing was written.")).to_be_visible()
+    assert await violations(page) == []
+    await page.get_by_role("link", name="Review and correct rows").click()
+    await page.get_by_role("tab", name="Errors").click()
+    await page.get_by_role("gridcell", name="1O,50", exact=True).dblclick()
+    await page.get_by_label("Preis EUR, row").fill("10,50")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("link", name="Done 2")).to_be_visible()
+    await expect(page.get_by_role("button", name="Import …")).to_be_visible()
 
 
 async def answer_of(page: Page, path: str) -> Any:

@@ -57,5 +57,8 @@ def test_a_watchers_life(cli: Cli, tmp_path: Path) -> None:
     cli("watchers", "resume", made["id"])
     cli("watchers", "remove", made["id"], "--yes")
     cli("watchers", "show", made["id"], code=4)
+    missing = str(tmp_path / "none")
+    assert "is not created" in cli("watchers", "add", "folder", missing, code=1).stderr
+    assert "It is not tested" in cli("watchers", "add", "folder", missing, "--no-test").stdout
     refused = cli("watchers", "add", "folder", "/etc", code=2).stderr
     assert "PENSTOCK_WATCH_ROOTS" in refused

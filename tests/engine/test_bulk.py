@@ -284,4 +284,9 @@ async def test_filters_and_percents_say_what_they_mean(tried: Tried) -> None:
     assert percent("counting", 0, 0) == 0
     assert percent("running", 4, 1, 50, 100) == 37.5
     assert percent("running", 1, 1) == 99.9
+    # The passes of an edit follow each other: the progress never goes back.
+    passes = [("write", 0), ("write", 100), ("products", 0), ("reopen", 0), ("reopen", 100)]
+    shares = [percent("running", 1, 0, row, 100, name) for name, row in passes]
+    assert shares == sorted(shares)
+    assert shares[-1] == 99.9
     assert percent("done", 4, 3) == 100

@@ -1,4 +1,5 @@
 import { CircleX, RotateCw } from "lucide-react";
+import type { ReactNode } from "react";
 import { adviceFor } from "../lib/advice";
 import { ApiProblem } from "../lib/api";
 import { cn } from "../lib/cn";
@@ -7,11 +8,13 @@ import { Button } from "./button";
 interface Props {
   error: unknown;
   onRetry?: () => void;
+  /** A button that leads to the solution. */
+  action?: ReactNode;
   className?: string;
 }
 
 /** What went wrong, and what to do, where it went wrong; it stays until it is solved. */
-export function ErrorNote({ error, onRetry, className }: Props) {
+export function ErrorNote({ error, onRetry, action, className }: Props) {
   const problem = error instanceof ApiProblem ? error : null;
   const message = error instanceof Error ? error.message : String(error);
   return (
@@ -33,6 +36,7 @@ export function ErrorNote({ error, onRetry, className }: Props) {
           </p>
         )}
       </div>
+      {action}
       {onRetry && (
         <Button size="sm" onClick={onRetry}>
           <RotateCw aria-hidden /> Try again

@@ -10,9 +10,8 @@ const ADVICE: Record<string, string> = {
   FILE_NOT_FOUND: "Uploads are kept for a day. Upload the file again.",
   FILE_TOO_LARGE: "Split the file, or ask an admin to raise PENSTOCK_MAX_FILE_BYTES.",
   EMPTY_FILE: "Choose a file that contains rows.",
-  MAPPING_NEEDED:
-    "Choose a title or an identifier: under “Columns”, or with “Remap columns” in the job's menu.",
-  NO_ROWS: "The file has a header but no rows. Choose another sheet or another file.",
+  MAPPING_NEEDED: "Choose which column is the title or an identifier. The file is not sent again.",
+  NO_ROWS: "The file has a header but no rows. Choose another file, or another sheet of it.",
   UNSUPPORTED_TYPE: "Save it as CSV, Excel, OpenDocument, JSON or XML, and upload that.",
   FILE_PASSWORD_PROTECTED: "Remove the password and upload the file again.",
   FILE_CORRUPT: "Open the file in the program that made it, save it again and upload the copy.",
@@ -23,6 +22,8 @@ const ADVICE: Record<string, string> = {
   URL_REFUSED:
     "Open the address in a browser: it must return the file itself, not a web page or a sign-in form.",
   PROVIDER_FAILED: "Test the connection on the page “Connections” to see the shop's error.",
+  PLACE_FAILED:
+    "Correct address and credentials, or store them without a test if the server cannot be reached now.",
   CIRCUIT_OPEN: "The shop failed several times in a row. It is tried again automatically.",
   SANDBOX_NOT_RUNNING: "Start it in a terminal, and try again.",
   INSTALL_REFUSED: "Connect the shop again from the page “Connections”.",

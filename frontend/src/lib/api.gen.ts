@@ -2940,9 +2940,9 @@ export interface paths {
         put?: never;
         /**
          * Create a watcher
-         * @description Each complete file that matches becomes one job, in your name. The place is not asked yet:
-         *     test the watcher next. A server must be on the public internet, or where the operator allows it
-         *     to be; a folder must be below `PENSTOCK_WATCH_ROOTS`.
+         * @description Each complete file that matches becomes one job, in your name. The place is listed first; if
+         *     that fails, nothing is stored. A server must be on the public internet, or where the operator
+         *     allows it to be; a folder must be below `PENSTOCK_WATCH_ROOTS`.
          */
         post: operations["createWatcher"];
         delete?: never;
@@ -2991,7 +2991,8 @@ export interface paths {
         put?: never;
         /**
          * Replace the credentials of a watcher
-         * @description All of them at once. The key of an SFTP server is learned again with the next scan.
+         * @description All of them at once. The place is listed with the new ones first; if that fails, the old ones
+         *     are kept. The key of an SFTP server is learned again.
          */
         post: operations["rotateWatcher"];
         delete?: never;
@@ -38603,6 +38604,12 @@ export interface operations {
                      * @description Seconds between scans; null: only on request. Left out: as the server is set.
                      */
                     everySeconds?: number | null;
+                    /**
+                     * Test
+                     * @description False stores it without listing the place, which may be out of reach.
+                     * @default true
+                     */
+                    test?: boolean;
                 };
             };
         };
@@ -38755,6 +38762,15 @@ export interface operations {
             };
             /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
             500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `PLACE_FAILED`: The watched place cannot be read; `details.cause` is the code of its error. */
+            502: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -39315,6 +39331,12 @@ export interface operations {
                     credentials: {
                         [key: string]: string;
                     };
+                    /**
+                     * Test
+                     * @description False stores it without listing the place, which may be out of reach.
+                     * @default true
+                     */
+                    test?: boolean;
                 };
             };
         };
@@ -39461,6 +39483,15 @@ export interface operations {
             };
             /** @description - `INTERNAL_ERROR`: A bug on our side; the log tells more under the request's id. */
             500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description - `PLACE_FAILED`: The watched place cannot be read; `details.cause` is the code of its error. */
+            502: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,4 +1,6 @@
 // What a job may write to the catalog, in the words of the pages.
+import { isEnrichment } from "./lookup";
+
 export type Intent = "check" | "create" | "update" | "merge" | "replace" | "ignoreExisting";
 
 export const INTENTS: readonly [Intent, string, string][] = [
@@ -27,4 +29,9 @@ export const WRITING = INTENTS.map(([intent]) => intent).filter((intent) => inte
 /** What a job without a choice may write: nothing. */
 export function intentLabel(intent: unknown): string {
   return INTENTS.find(([one]) => one === (intent ?? "check"))?.[1] ?? String(intent);
+}
+
+/** Whether a job may have written products: an import that is no check, or an enrichment. */
+export function mayWrite(job: { pipeline: string; config: Record<string, unknown> }): boolean {
+  return job.pipeline === "extraction" ? (job.config.intent ?? "check") !== "check" : isEnrichment(job);
 }

@@ -155,6 +155,9 @@ async def reprocess_job(
 def shape_of(row: OperationRow) -> dict[str, Any]:
     """An operation as API and command line show it."""
     handled = row.changed + row.left_out + row.failed
+    is_edit = row.action == BulkAction.EDIT and row.target_total is not None
+    selection = from_json(row.target_selection) or {}
+    in_pass = selection.get("pass", "write" if is_edit else None)
     return {
         "id": str(row.id),
         "action": row.action,
@@ -170,7 +173,9 @@ def shape_of(row: OperationRow) -> dict[str, Any]:
         "errors": from_json(row.errors),
         "items": row.items,
         "itemsLeftOut": row.items_left_out,
-        "percent": percent(row.state, row.matched, handled, row.target_row, row.target_total),
+        "percent": percent(
+            row.state, row.matched, handled, row.target_row, row.target_total, in_pass
+        ),
         "askedAt": row.asked_at,
         "updatedAt": row.updated_at,
         "finishedAt": row.finished_at,

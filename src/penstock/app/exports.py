@@ -101,13 +101,15 @@ async def export_pieces(
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """The columns of the file. ``table``: how variants become rows or columns; None: as text."""
+    """The columns of the file. ``table``: how variants become rows or columns; None: as text.
+    ``skipped``: the codes of skipped rows that are results; None: all."""
 
     columns: Sequence[str]
     names: Sequence[str]
     amounts: frozenset[str]
     shape: VariantShape = "text"
     table: VariantTable | None = None
+    skipped: frozenset[str] | None = None
 
 
 def _layout(
@@ -123,12 +125,13 @@ def _layout(
     shape = wanted.variants or told
     pipeline = runtime.pipelines.get(job.pipeline)
     table = None if pipeline is None else pipeline.variant_table
+    skipped = None if pipeline is None else pipeline.skipped_results
     if table is None or shape == "text" or wanted.which not in _WITH_VARIANTS:
-        return _Layout(columns, names, amounts)
+        return _Layout(columns, names, amounts, skipped=skipped)
     own = len(columns) - (len(STATUS_COLUMNS) if wanted.which == "all" else 0)
     shaped = table.columns(columns[:own], shape, are_chosen=are_chosen)
     names = [*names, *shaped[own:]] if are_chosen else [*shaped, *columns[own:]]
-    return _Layout(shaped, names, amounts, shape, table)
+    return _Layout(shaped, names, amounts, shape, table, skipped)
 
 
 def check_variants(runtime: Runtime, job: JobDetails, wanted: ExportFilter) -> None:
@@ -186,6 +189,8 @@ def _page(
     writer: RowWriter, wanted: ExportFilter, layout: _Layout, page: Sequence[ExportedRow],
     lines: Runs, documents: Mapping[int, str],
 ) -> bytes:  # fmt: skip
+    if wanted.which == "valid" and not wanted.has_filter:
+        page = [row for row in page if _is_valid(row, layout.skipped)]
     if layout.table is None:
         return writer.page(export_rows(wanted, layout.columns, page, lines))
     return writer.page(_variant_rows(wanted, layout, layout.table, page, documents))
@@ -270,8 +275,14 @@ def export_rows(
         case "all":
             return _all_rows(columns[: -len(STATUS_COLUMNS)], page)
         case _:
-            rows = page if wanted.has_filter else [row for row in page if row.status != "ERROR"]
-            return _valid_rows(columns, rows)
+            return _valid_rows(columns, page)
+
+
+def _is_valid(row: ExportedRow, skipped: frozenset[str] | None) -> bool:
+    """Whether the row is a result that did not fail."""
+    if row.status == "SKIPPED" and skipped is not None:
+        return row.error is None or from_json(row.error).get("code") in skipped
+    return row.status != "ERROR"
 
 
 def _result_of(row: ExportedRow) -> Mapping[str, Any] | None:
@@ -306,7 +317,7 @@ def _variant_rows(
     is_all = wanted.which == "all"
     for row in page:
         result, problems = _result_of(row), _problems(row)
-        if not is_all and (result is None or (row.status == "ERROR" and not wanted.has_filter)):
+        if not is_all and result is None:
             continue
         document = from_json(documents.get(row.row_no))
         lines = table.rows(result or {}, document, layout.columns, layout.shape)

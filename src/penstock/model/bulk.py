@@ -72,13 +72,21 @@ def _moment(at: datetime | None) -> str | None:
     return None if at is None else at.isoformat()
 
 
+# The share of an edit that is done when a pass begins, and when it ends: cells are written fast,
+# and reopening reads the names of all rows.
+_PASSES = {"write": (0.0, 0.2), "products": (0.2, 0.2), "reopen": (0.2, 1.0)}
+
+
 def percent(
-    state: str, matched: int, handled: int, target_row: int = 0, target_total: int | None = None
-) -> float:
-    """The progress of an operation; a large job counts by its processed rows."""
+    state: str, matched: int, handled: int, target_row: int = 0, target_total: int | None = None,
+    target_pass: str | None = None,
+) -> float:  # fmt: skip
+    """The progress of an operation; a large job counts by its processed rows, in each pass."""
     if state == "done":
         return 100.0
     if state == "counting" or matched == 0:
         return 0.0
     within = min(1.0, target_row / target_total) if target_total else 0.0
+    begins, ends = _PASSES.get(target_pass or "", (0.0, 1.0))
+    within = begins + (ends - begins) * within
     return round(min(99.9, 100 * (handled + within) / matched), 1)

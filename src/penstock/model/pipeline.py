@@ -255,6 +255,8 @@ class Pipeline:
 
     # Columns of results that contain amounts of money, as decimal text.
     amount_columns: ClassVar[frozenset[str]] = frozenset()
+    # Codes of skipped rows that exports of valid rows contain; None: all of them.
+    skipped_results: ClassVar[frozenset[str] | None] = None
     # How exports show the variants of results; None: results have no variants.
     variant_table: ClassVar[VariantTable | None] = None
 

@@ -26,6 +26,7 @@ import { toast } from "../../components/toast";
 import { client, type FullJob, ok } from "../../lib/api";
 import { useAttempt } from "../../lib/attempt";
 import { count, plural } from "../../lib/format";
+import { mayWrite } from "../../lib/intents";
 import { isEnrichment } from "../../lib/lookup";
 import { useCanWrite } from "../../lib/session";
 import { isLive } from "../../lib/states";
@@ -97,10 +98,7 @@ export function Controls({ job }: { job: FullJob }) {
   const open = job.counters.pending + job.counters.processing;
   const failed = job.counters.error + job.counters.notFound;
   const undone = job.state === "failed" || job.state === "cancelled";
-  const wrote =
-    (job.pipeline === "extraction" &&
-      !["check", undefined].includes(job.config.intent as string | undefined)) ||
-    isEnrichment(job);
+  const wrote = mayWrite(job);
   const close = () => setAsking(null);
   return (
     <>

@@ -3,6 +3,7 @@ import { CountersBar, ProgressBar } from "../../components/progress";
 import type { FullJob, ItemStatus } from "../../lib/api";
 import { cn } from "../../lib/cn";
 import { compact, count, percent, perSecond } from "../../lib/format";
+import { mayWrite } from "../../lib/intents";
 import { COUNTER_OF, ITEM_LOOKS, isLive, TONE_CLASSES } from "../../lib/states";
 import { duration } from "../../lib/time";
 import { rate } from "../jobs/table";
@@ -36,6 +37,11 @@ export function Counters({ job }: { job: FullJob }) {
                 {job.source}
               </Link>
             </span>
+          )}
+          {!live && !job.undoneAt && mayWrite(job) && (
+            <Link to="/products" search={{ job: job.id }} className="plain-link">
+              products of this job
+            </Link>
           )}
           {job.profile && (
             <span>

@@ -1,7 +1,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { ChevronLeft, Table2 } from "lucide-react";
-import { useCallback } from "react";
+import { ChevronLeft, Settings2, Table2 } from "lucide-react";
+import { useCallback, useState } from "react";
+import { Button } from "../../components/button";
 import { EmptyState } from "../../components/empty";
 import { ErrorNote } from "../../components/error-note";
 import { Page } from "../../components/page";
@@ -15,6 +16,7 @@ import { useShortcuts } from "../../lib/keys";
 import { applyProgress, useChanges } from "../../lib/live";
 import { isEnrichment, PROPOSED } from "../../lib/lookup";
 import { jobQuery } from "../../lib/queries";
+import { useCanWrite } from "../../lib/session";
 import { isLive } from "../../lib/states";
 import { AmbiguousNote } from "./ambiguous";
 import { Controls } from "./controls";
@@ -25,6 +27,7 @@ import { HeldNote } from "./held";
 import { LinksNote } from "./links-note";
 import { Phases } from "./phases";
 import { Proposals, ProposalsNote } from "./proposals";
+import { columnsToMap, Remap } from "./remap";
 import { Rows } from "./rows";
 import { Summary } from "./summary";
 import { Waiting } from "./waiting";
@@ -102,6 +105,7 @@ function Shown({ job }: { job: FullJob }) {
       {error?.message && job.state !== "done" && (
         <ErrorNote
           className="mb-3"
+          action={error.code === "MAPPING_NEEDED" && <RemapButton job={job} />}
           error={
             new ApiProblem(0, error.code ?? "", `${error.message}${error.code ? ` (${error.code})` : ""}`)
           }
@@ -185,6 +189,21 @@ function Shown({ job }: { job: FullJob }) {
         </TabPanel>
       </Tabs>
     </Page>
+  );
+}
+
+/** Leads from a job that failed for want of a mapping to its columns. */
+function RemapButton({ job }: { job: FullJob }) {
+  const [asking, setAsking] = useState(false);
+  const canWrite = useCanWrite();
+  if (!canWrite || !columnsToMap(job)) return null;
+  return (
+    <>
+      <Button size="sm" onClick={() => setAsking(true)}>
+        <Settings2 aria-hidden /> Remap columns
+      </Button>
+      {asking && <Remap job={job} onClose={() => setAsking(false)} />}
+    </>
   );
 }
 

@@ -71,8 +71,8 @@ export function ReviewHeld({ job, canAccept, onAccept, onClose }: Props) {
               canAccept,
             ),
             { label: "Product" },
-            { label: "Before", className: "text-right" },
-            { label: "Now", className: "text-right" },
+            { label: "Before", className: "text-right max-sm:hidden" },
+            { label: "Now", className: "text-right max-sm:hidden" },
             { label: "Change", className: "text-right" },
           ]}
         >
@@ -84,9 +84,12 @@ export function ReviewHeld({ job, canAccept, onAccept, onClose }: Props) {
                 <span className="block truncate text-xs text-ink-3">
                   {[one.sku, placeOf(job, one.rowNo)].filter(Boolean).join(" · ")}
                 </span>
+                <span className="block break-words tabular-nums sm:hidden">
+                  {one.before} → {[one.after, one.currency].filter(Boolean).join(" ")}
+                </span>
               </td>
-              <td className="text-right whitespace-nowrap tabular-nums">{one.before}</td>
-              <td className="text-right whitespace-nowrap tabular-nums">
+              <td className="text-right whitespace-nowrap tabular-nums max-sm:hidden">{one.before}</td>
+              <td className="text-right whitespace-nowrap tabular-nums max-sm:hidden">
                 {[one.after, one.currency].filter(Boolean).join(" ")}
               </td>
               <td className="text-right whitespace-nowrap tabular-nums">{change(one)}</td>

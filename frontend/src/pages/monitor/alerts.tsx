@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
-import { BellOff, CircleCheck, TriangleAlert } from "lucide-react";
+import { Bell, BellOff, CircleCheck, TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../components/button";
 import { ErrorNote } from "../../components/error-note";
@@ -10,6 +10,7 @@ import { Badge } from "../../components/status";
 import { Table } from "../../components/table";
 import { Time } from "../../components/time";
 import { client, ok, type Schemas } from "../../lib/api";
+import { useAttempt } from "../../lib/attempt";
 
 type Alert = Schemas["AlertShape"];
 
@@ -27,15 +28,10 @@ export function Alerts() {
   const rows = [...(alerts.data?.items ?? [])].sort(
     (a, b) => Number(a.resolvedAt !== null) - Number(b.resolvedAt !== null),
   );
-  const silence = async (form: FormData) => {
-    if (!silencing) return;
-    await ok(
-      client.POST("/api/monitor/alerts/{alert_id}/silence", {
-        params: { path: { alert_id: silencing.id } },
-        body: { minutes: Number(form.get("minutes")), reason: String(form.get("reason") ?? "") },
-      }),
-    );
-    setSilencing(null);
+  const { busy, error, attempt } = useAttempt();
+  const silence = async (alert: Alert, minutes: number, reason: string) => {
+    const params = { path: { alert_id: alert.id } };
+    await ok(client.POST("/api/monitor/alerts/{alert_id}/silence", { params, body: { minutes, reason } }));
     void queries.invalidateQueries({ queryKey: ["monitor", "alerts"] });
   };
   return (
@@ -44,6 +40,7 @@ export function Alerts() {
         Alerts
       </h2>
       {alerts.error && <ErrorNote error={alerts.error} className="mb-2" />}
+      {error !== null && <ErrorNote error={error} className="mb-2" />}
       <Card className="overflow-hidden">
         {rows.length === 0 ? (
           <p className="px-4 py-3 text-sm text-ink-2">None so far.</p>
@@ -86,9 +83,17 @@ export function Alerts() {
                   <Time at={one.openedAt} />
                 </td>
                 <td className="text-right">
-                  <Button size="sm" aria-label="Silence" onClick={() => setSilencing(one)}>
-                    <BellOff aria-hidden /> <span className="hidden sm:inline">Silence</span>
-                  </Button>
+                  {one.resolvedAt === null ? (
+                    <Button size="sm" aria-label="Silence" onClick={() => setSilencing(one)}>
+                      <BellOff aria-hidden /> <span className="hidden sm:inline">Silence</span>
+                    </Button>
+                  ) : (
+                    one.silencedUntil && (
+                      <Button size="sm" busy={busy} onClick={() => void attempt(() => silence(one, 0, ""))}>
+                        {!busy && <Bell aria-hidden />} End silence
+                      </Button>
+                    )
+                  )}
                 </td>
               </tr>
             ))}
@@ -101,7 +106,10 @@ export function Alerts() {
           description={`Nothing is sent about this check for this time, also if it fails again: ${silencing.message}`}
           action="Silence"
           onClose={() => setSilencing(null)}
-          onSave={silence}
+          onSave={async (form) => {
+            await silence(silencing, Number(form.get("minutes")), String(form.get("reason") ?? ""));
+            setSilencing(null);
+          }}
         >
           <Field label="For">
             {(ids) => (

@@ -16,7 +16,7 @@ export interface Looked {
   exact: boolean;
   valid: number;
   invalid: number;
-  /** Warnings about values of valid rows. */
+  /** Warnings about values, as the job's tab counts them. */
   warned: number;
   discarded: number;
   new: number;

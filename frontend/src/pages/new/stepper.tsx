@@ -11,13 +11,18 @@ export const STEPS = [
 
 export type Step = (typeof STEPS)[number]["id"];
 
+/** Steps that show what rows become; they wait until the file was read with all choices. */
+export const SHOWS_ROWS: ReadonlySet<Step> = new Set(["dryrun", "confirm"]);
+
 interface Props {
   step: Step;
   onStep: (step: Step) => void;
   reachable: boolean;
+  /** Whether the file is being read again with other choices. */
+  stale: boolean;
 }
 
-export function Stepper({ step, onStep, reachable }: Props) {
+export function Stepper({ step, onStep, reachable, stale }: Props) {
   const at = STEPS.findIndex((one) => one.id === step);
   return (
     <nav aria-label="Steps" className="mb-5">
@@ -26,7 +31,7 @@ export function Stepper({ step, onStep, reachable }: Props) {
           <li key={one.id} className="flex items-center">
             <button
               type="button"
-              disabled={place > at && !reachable}
+              disabled={place > at && (!reachable || (stale && SHOWS_ROWS.has(one.id)))}
               aria-current={one.id === step ? "step" : undefined}
               onClick={() => onStep(one.id)}
               className={cn(

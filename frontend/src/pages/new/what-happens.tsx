@@ -15,6 +15,7 @@ import {
 import { client, type FullJob, ok, type Preview } from "../../lib/api";
 import { cn } from "../../lib/cn";
 import { queueQuery } from "../../lib/queries";
+import { rowsLeftOut } from "../job/left-out";
 import { missingOf } from "../job/missing";
 import { warningsOf } from "../job/warnings";
 import type { Draft } from "./draft";
@@ -66,9 +67,8 @@ export function WhatHappens({ preview, draft }: { preview: Preview; draft: Draft
           changed: summary.changed ?? 0,
           unchanged: summary.unchanged ?? 0,
           held: summary.held ?? 0,
-          warned: preview.rows
-            .filter((row) => row.verdict === "valid")
-            .flatMap((row) => row.problems.filter((one) => one.severity === "warning")).length,
+          warned: preview.rows.flatMap((row) => row.problems.filter((one) => one.severity === "warning"))
+            .length,
           duplicates: exact ? (summary.duplicate ?? 0) : (summary.duplicatesEstimate ?? null),
         },
     draft,
@@ -123,7 +123,7 @@ function wholeFile(job: FullJob): Looked {
     valid: summary.valid ?? 0,
     invalid: summary.invalid ?? 0,
     warned: warningsOf(job).reduce((sum, one) => sum + one.count, 0),
-    discarded: 0,
+    discarded: rowsLeftOut(job),
     new: summary.new ?? 0,
     changed: summary.changed ?? 0,
     unchanged: summary.unchanged ?? 0,

@@ -42,7 +42,9 @@ export function useWholeCheck(draft: Draft): FullJob | null {
 export function WholeCheck({ preview, fileId, fileName, draft, change }: Props) {
   const { busy, error, attempt } = useAttempt();
   const job = useWholeCheck(draft);
-  if (preview.rowsEstimated <= preview.rows.length) return null;
+  const showsAll = preview.rowsEstimated <= preview.rows.length;
+  if (showsAll && !job && preview.rows.every((row) => row.problems.length === 0)) return null;
+  const about = preview.rowsEstimated > preview.rowsSampled ? "about " : "";
   const start = () =>
     attempt(async () => {
       const { intent: _intent, ...config } = configOf(draft);
@@ -69,7 +71,11 @@ export function WholeCheck({ preview, fileId, fileName, draft, change }: Props) 
       <div className="flex flex-wrap items-center gap-3">
         <h2 className="text-base font-semibold">Whole file</h2>
         <p className="min-w-0 flex-1 text-sm text-ink-2 max-sm:order-last max-sm:basis-full" role="status">
-          {job ? told(job) : "The rows below are the first ones only. Check all rows to see exact numbers."}
+          {job
+            ? told(job)
+            : showsAll
+              ? "The rows below are all rows. To correct some of them before the import, check the file: nothing is written."
+              : "The rows below are the first ones only. Check all rows to see exact numbers."}
         </p>
         {job && isLive(job.state) ? (
           <Button size="sm" busy={busy} onClick={cancel}>
@@ -78,9 +84,8 @@ export function WholeCheck({ preview, fileId, fileName, draft, change }: Props) 
         ) : (
           !job && (
             <Button size="sm" look="primary" busy={busy} onClick={start}>
-              {!busy && <ListChecks aria-hidden />} Check all{" "}
-              {preview.rowsEstimated > preview.rowsSampled && "about "}
-              {count(preview.rowsEstimated)} rows
+              {!busy && <ListChecks aria-hidden />}
+              {showsAll ? "Check and correct rows" : `Check all ${about}${count(preview.rowsEstimated)} rows`}
             </Button>
           )
         )}

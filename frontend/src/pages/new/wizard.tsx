@@ -22,7 +22,7 @@ import { Reading } from "./reading";
 import { ShopSteps } from "./shop/shop-steps";
 import { SourceChoice } from "./source-choice";
 import { proposeSource } from "./source-name";
-import { STEPS, type Step, Stepper } from "./stepper";
+import { SHOWS_ROWS, STEPS, type Step, Stepper } from "./stepper";
 import { useWholeCheck, WholeCheck } from "./whole-check";
 
 /** What no other way of reading the file would help. */
@@ -95,6 +95,8 @@ function Steps() {
     if (look.data && search.file) setGood({ file: search.file, preview: look.data });
   }, [look.data, search.file]);
   const preview = look.data ?? (good?.file === search.file ? good?.preview : undefined);
+  // Rows of other choices: links decided on them would be of other products.
+  const stale = look.isPlaceholderData;
   const hopeless = look.error instanceof ApiProblem && HOPELESS.has(look.error.code);
   const at = STEPS.findIndex((one) => one.id === step);
   const columns = (preview?.mapping ?? []) as unknown as MappedColumn[];
@@ -103,7 +105,7 @@ function Steps() {
   const after = STEPS[at + 1];
   return (
     <Page title="New job" lead={search.name ?? "Import a supplier file, step by step."}>
-      <Stepper step={step} onStep={go} reachable={!!preview} />
+      <Stepper step={step} onStep={go} reachable={!!preview} stale={stale} />
       <div ref={heading} tabIndex={-1} className="outline-none">
         <TourNote place={step} />
       </div>
@@ -134,7 +136,7 @@ function Steps() {
                 <MappingStep columns={columns} preview={preview} draft={draft} change={change} />
               )}
               {look.data && step === "dryrun" && search.file && (
-                <div className="space-y-4">
+                <div className="space-y-4" inert={stale} aria-busy={stale}>
                   <WholeCheck
                     preview={look.data}
                     fileId={search.file}
@@ -176,7 +178,7 @@ function Steps() {
             {after && !hopeless && (
               <Button
                 look="primary"
-                disabled={!look.data || !!look.error || open}
+                disabled={!look.data || (stale && SHOWS_ROWS.has(after.id)) || !!look.error || open}
                 onClick={() => go(after.id)}
               >
                 {after.label} <ArrowRight aria-hidden />

@@ -1,12 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
-import { FilterX, Search } from "lucide-react";
+import { FilterX, Search, X } from "lucide-react";
 import { type FormEvent, useEffect, useState } from "react";
 import { Button } from "../../components/button";
 import { Input, Select } from "../../components/field";
 import { client, ok, type Schemas } from "../../lib/api";
-import { count } from "../../lib/format";
+import { count, plural } from "../../lib/format";
 import type { ProductsSearch } from "../../lib/products";
 import { filterOf } from "../../lib/products";
+import { jobQuery } from "../../lib/queries";
 
 type Value = Schemas["FilterValueShape"];
 
@@ -111,18 +112,44 @@ export function FilterBar({ search, go }: { search: ProductsSearch; go: (next: P
           <option value="edited">Edited by hand</option>
           <option value="linked">Linked to a source</option>
         </Select>
+        {search.job && <OfJob id={search.job} onRemove={() => set("job", "")} />}
         {filtered && (
           <Button look="quiet" onClick={() => go(sort ? { sort } : {})}>
             <FilterX aria-hidden /> All products
           </Button>
         )}
       </div>
+      {values && (
+        <Total statuses={values.statuses.filter((one) => !search.status || one.value === search.status)} />
+      )}
       {values && !values.complete && (
         <p className="text-xs text-ink-3">
           Brands and categories are those of the {count(values.lookedAt)} products that were changed last.
         </p>
       )}
     </form>
+  );
+}
+
+/** How many products match. */
+function Total({ statuses: found }: { statuses: Value[] }) {
+  const sum = found.reduce((all, one) => all + one.count, 0);
+  const more = found.some((one) => one.more);
+  return (
+    <p className="text-sm text-ink-2" role="status">
+      {more ? "More than " : ""}
+      {plural(sum, "product")}
+    </p>
+  );
+}
+
+/** The job whose products are shown, and a way to show those of all jobs. */
+function OfJob({ id, onRemove }: { id: string; onRemove: () => void }) {
+  const name = useQuery({ ...jobQuery(id), retry: false }).data?.name;
+  return (
+    <Button onClick={onRemove} title="Show products of all jobs" className="max-w-full">
+      <span className="truncate">Job: {name ?? id}</span> <X aria-label="Remove" />
+    </Button>
   );
 }
 

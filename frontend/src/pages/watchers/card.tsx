@@ -14,7 +14,7 @@ import { client, ok } from "../../lib/api";
 import { count } from "../../lib/format";
 import { intentLabel } from "../../lib/intents";
 import { credentialsOf, KINDS, lookOf, THEN, type Watcher } from "../../lib/watchers";
-import { CredentialFields } from "./credentials";
+import { CredentialFields, Untested } from "./credentials";
 import { WatcherForm } from "./watcher-form";
 
 interface Props {
@@ -121,16 +121,22 @@ export function WatcherCard({ watcher, canWrite, onFiles }: Props) {
       {asking === "rotate" && (
         <FormDialog
           title={`Replace the credentials of ${watcher.name}`}
-          action="Replace"
+          description="Enter all of them. They are tested first: if the place cannot be read with them, the old ones are kept."
+          action="Test and replace"
           onClose={() => setAsking(null)}
           onSave={async (form) => {
-            const body = { credentials: credentialsOf(watcher.kind, form) };
+            const body = {
+              credentials: credentialsOf(watcher.kind, form),
+              test: form.get("untested") === null,
+            };
             await ok(client.POST("/api/watchers/{watcher_id}/rotate", { params, body }));
             setAsking(null);
-            void test();
+            toast.success(body.test ? `${watcher.name} can be read with them` : "Stored without a test");
+            void again();
           }}
         >
           <CredentialFields kind={watcher.kind} />
+          <Untested />
         </FormDialog>
       )}
       <Confirm

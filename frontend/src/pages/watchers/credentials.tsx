@@ -1,4 +1,4 @@
-import { Field, Input, Textarea } from "../../components/field";
+import { Checkbox, Field, Input, Textarea } from "../../components/field";
 import { KINDS, type WatcherKind } from "../../lib/watchers";
 
 /** What a kind of place needs to sign in. */
@@ -20,4 +20,13 @@ export function CredentialFields({ kind }: { kind: WatcherKind }) {
       }
     </Field>
   ));
+}
+
+/** The choice not to test a place. */
+export function Untested() {
+  return (
+    <label className="flex items-center gap-2 text-sm">
+      <Checkbox name="untested" /> Store without a test, for a place that cannot be reached now
+    </label>
+  );
 }

@@ -6,7 +6,7 @@ import { toast } from "../../components/toast";
 import { client, ok } from "../../lib/api";
 import { randomId } from "../../lib/random";
 import { CHOICES, credentialsOf, KINDS, THEN, type Watcher, type WatcherKind } from "../../lib/watchers";
-import { CredentialFields } from "./credentials";
+import { CredentialFields, Untested } from "./credentials";
 
 interface Props {
   /** The one to change; none: a new one. */
@@ -15,7 +15,7 @@ interface Props {
   onSaved: () => void;
 }
 
-/** A place to watch. A new one is tested at once; the place of one that exists cannot change. */
+/** A place to watch. A new one is tested first; the place of one that exists cannot change. */
 export function WatcherForm({ watcher, onClose, onSaved }: Props) {
   const [kind, setKind] = useState<WatcherKind>(watcher?.kind ?? "folder");
   const save = async (form: FormData) => {
@@ -38,20 +38,18 @@ export function WatcherForm({ watcher, onClose, onSaved }: Props) {
           address: text("address"),
           credentials: credentialsOf(kind, form),
           enabled: true,
+          test: form.get("untested") === null,
         },
       }),
     );
-    const params = { path: { watcher_id: made.id } };
-    const tested = await ok(client.POST("/api/watchers/{watcher_id}/test", { params }));
-    if (tested.error) toast.error(tested.error.message);
-    else toast.success(`${made.name} is watched`);
+    toast.success(`${made.name} is watched`);
     onSaved();
   };
   return (
     <FormDialog
       title={watcher ? `Edit ${watcher.name}` : "New watcher"}
       description={watcher ? `${KINDS[kind].title} · ${watcher.address}` : undefined}
-      action={watcher ? "Save" : "Create and test"}
+      action={watcher ? "Save" : "Test and create"}
       onClose={onClose}
       onSave={save}
     >
@@ -62,6 +60,7 @@ export function WatcherForm({ watcher, onClose, onSaved }: Props) {
         )}
       </Field>
       <TaskFields watcher={watcher} kind={kind} />
+      {!watcher && <Untested />}
     </FormDialog>
   );
 }

@@ -12,6 +12,7 @@ from pydantic import Field, StringConstraints
 from penstock.api.catalog.product_link_schemas import LinkOfProduct
 from penstock.api.http.schemas import Moment, Shape
 from penstock.catalog.products.comparison import Change, diff
+from penstock.catalog.products.option_order import variants_in_order
 from penstock.store.catalog import catalog
 from penstock.store.catalog.product_order import NEWEST_FIRST, Sort
 from penstock.store.database import from_json
@@ -201,7 +202,10 @@ def full(row: catalog.ProductDetails) -> dict[str, Any]:
     last = {"jobId": str(row.job_id), "rowNo": row.row_no}
     lineage = {field: origin(kept, last) for field, kept in from_json(row.lineage).items()}
     kept = list(row.kept_fields or ())
-    return listed(row) | {"product": from_json(row.data), "lineage": lineage, "keptFields": kept}
+    product = from_json(row.data)
+    if variants := product.get("variants"):
+        product["variants"] = variants_in_order(variants)
+    return listed(row) | {"product": product, "lineage": lineage, "keptFields": kept}
 
 
 def origin(kept: Any, last: Mapping[str, Any]) -> dict[str, Any]:

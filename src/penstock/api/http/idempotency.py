@@ -72,6 +72,15 @@ async def once_in_secret(
     return await _once(request, api, who, meaning, act, keeps)
 
 
+async def is_answered(request: Request, api: Api, who: Principal, meaning: Sequence[Any]) -> bool:
+    """Whether the same request was answered before, so that its answer is only repeated."""
+    key = idempotency_key(request)
+    if key is None:
+        return False
+    async with api.db.scoped(who.scope) as conn:
+        return await replay(conn, who, key, digest_of(meaning)) is not None
+
+
 class _Plain:
     def kept(self, body: str) -> str:
         return body

@@ -39,6 +39,7 @@ _COMPLETE_BY = (
     "When a file is complete: its size and time have not changed for a while, or there is a file"
     " `NAME.done` beside it."
 )
+_TEST = "False stores it without listing the place, which may be out of reach."
 _EVERY = "Seconds between scans; null: only on request. Left out: as the server is set."
 
 
@@ -71,6 +72,7 @@ class NewWatcher(Shape):
     job: WatcherJob = Field(default_factory=WatcherJob)
     enabled: bool = True
     every_seconds: int | None = Field(None, ge=1, le=86_400, description=_EVERY)
+    test: bool = Field(True, description=_TEST)
 
     def order(self, default_every: int) -> WatcherOrder:
         every = self.every_seconds
@@ -112,6 +114,7 @@ class ChangedWatcher(Shape):
 
 class WatcherCredentials(Shape):
     credentials: dict[str, str] = Field(max_length=10, description=_CREDENTIALS)
+    test: bool = Field(True, description=_TEST)
 
 
 class WatcherProblem(Shape):

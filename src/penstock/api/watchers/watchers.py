@@ -11,7 +11,7 @@ from penstock.api.http.access import ApiParts, Reader, Writer, caller_of, id_in_
 from penstock.api.http.answers import answer
 from penstock.api.http.bodies import body_of, order_of
 from penstock.api.http.cursors import cut_page, from_cursor
-from penstock.api.http.idempotency import IdempotencyKey, once_in_secret
+from penstock.api.http.idempotency import IdempotencyKey, is_answered, once_in_secret
 from penstock.api.watchers.schemas import (
     ChangedWatcher,
     DeletedWatcher,
@@ -73,20 +73,23 @@ async def list_watchers(
 async def create_watcher(
     request: Request, api: ApiParts, who: Writer, _: IdempotencyKey = None
 ) -> Response:
-    """Each complete file that matches becomes one job, in your name. The place is not asked yet:
-    test the watcher next. A server must be on the public internet, or where the operator allows it
-    to be; a folder must be below `PENSTOCK_WATCH_ROOTS`."""
+    """Each complete file that matches becomes one job, in your name. The place is listed first; if
+    that fails, nothing is stored. A server must be on the public internet, or where the operator
+    allows it to be; a folder must be below `PENSTOCK_WATCH_ROOTS`."""
     order = await order_of(request, NewWatcher)
     caller = caller_of(request, who)
     wanted = order.order(api.runtime.settings.watch_every_seconds)
     checked = await watchers.check_order(api.runtime, caller, wanted)
+    meaning = ["watcher", order.model_dump_json(exclude={"credentials"})]
+    host_key = None
+    if order.test and not await is_answered(request, api, who, meaning):
+        host_key = await watchers.require_place(api.runtime, caller, checked)
 
     async def make(conn: Connection) -> Response:
-        made = await watchers.create(api.runtime, conn, caller, checked)
+        made = await watchers.create(api.runtime, conn, caller, checked, host_key)
         place = {"Location": f"/api/watchers/{made.id}"}
         return answer(watcher_shape(made, caller), 201, place)
 
-    meaning = ["watcher", order.model_dump_json(exclude={"credentials"})]
     private = sorted(order.credentials.items())
     return await once_in_secret(request, api, who, meaning, make, private=private)
 
@@ -128,12 +131,14 @@ async def change_watcher(
 async def rotate_watcher(
     request: Request, api: ApiParts, who: Writer, watcher_id: WatcherId
 ) -> Response:
-    """All of them at once. The key of an SFTP server is learned again with the next scan."""
+    """All of them at once. The place is listed with the new ones first; if that fails, the old ones
+    are kept. The key of an SFTP server is learned again."""
     order = await order_of(request, WatcherCredentials)
     caller = caller_of(request, who)
     changed = await watchers.rotate(
-        api.runtime, lambda: api.db.scoped(who.scope), caller, watcher_id, order.credentials
-    )
+        api.runtime, lambda: api.db.scoped(who.scope), caller, watcher_id, order.credentials,
+        tested=order.test,
+    )  # fmt: skip
     return answer(watcher_shape(changed, caller))
 
 

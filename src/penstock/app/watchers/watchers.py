@@ -10,7 +10,13 @@ from uuid import UUID
 from penstock.app.owned import audit_owned, may_change, require_change
 from penstock.engine.runtime import Runtime
 from penstock.engine.submit import Order, require_profile, submitted_pipeline, valid_config
-from penstock.model.errors import BadInput, NotThere, PenstockError, PermanentError
+from penstock.model.errors import (
+    BadInput,
+    NotThere,
+    PenstockError,
+    PermanentError,
+    TransientError,
+)
 from penstock.model.ids import new_id
 from penstock.model.places.names import depth_of, is_selected, matches, patterns_of
 from penstock.model.places.ports import Place, PlaceAddress, PlaceFile, PlaceKind, PlaceLimits
@@ -102,9 +108,32 @@ async def get_watcher(conn: Connection, watcher_id: UUID) -> WatcherRow:
     return found
 
 
+async def require_place(runtime: Runtime, caller: Caller, order: CheckedOrder) -> str | None:
+    """Refuse a place that cannot be read with these credentials. Returns the key of its server.
+    Call this outside of a transaction."""
+    address = PlaceAddress(PlaceKind(order.kind), order.address, caller.who.org, order.credentials)
+    try:
+        return (await _tested(runtime, address, order.task.pattern))[1]
+    except PenstockError as error:
+        told = (
+            f"The place cannot be read, so the watcher is not created. {error.message}"
+            " To create it all the same, create it without a test."
+        )
+        raise _failed(error, told) from error
+
+
+def _failed(error: PenstockError, message: str) -> PenstockError:
+    """The refusal of the place must not look like one of ours."""
+    kind = TransientError if isinstance(error, TransientError) else PermanentError
+    return kind(
+        "PLACE_FAILED", redacted(message), retry_after_ms=error.retry_after_ms, cause=error.code
+    )
+
+
 async def create(
-    runtime: Runtime, conn: Connection, caller: Caller, order: CheckedOrder
-) -> WatcherRow:
+    runtime: Runtime, conn: Connection, caller: Caller, order: CheckedOrder,
+    host_key: str | None = None,
+) -> WatcherRow:  # fmt: skip
     """Create a watcher of the caller, in whose name its jobs will run."""
     org_id = caller.who.org_id
     if await store.count_watchers(conn, org_id, MOST_WATCHERS) >= MOST_WATCHERS:
@@ -120,6 +149,8 @@ async def create(
             watcher_id, org_id, caller.who.user_id, order.kind, order.address, sealed, order.task
         ),
     )
+    if host_key is not None:
+        await store.save_host_key(conn, watcher_id, host_key)
     made = await get_watcher(conn, watcher_id)
     await audit_owned(conn, caller, "watcher", made, "create", after=_audited(made))
     return made
@@ -144,23 +175,37 @@ async def change(
 
 async def rotate(
     runtime: Runtime, transaction: Transaction, caller: Caller, watcher_id: UUID,
-    credentials: Mapping[str, str],
+    credentials: Mapping[str, str], *, tested: bool = True,
 ) -> WatcherRow:  # fmt: skip
-    """Replace the credentials; the key of the server is learned again."""
+    """Replace the credentials, once the place can be read with the new ones; without ``tested``,
+    at once. The key of the server is learned again."""
     async with transaction() as conn:
         found = await _get_changeable(conn, caller, watcher_id)
-    await runtime.places.check(
-        PlaceAddress(PlaceKind(found.kind), found.address, found.org, credentials)
-    )
+    address = PlaceAddress(PlaceKind(found.kind), found.address, found.org, credentials)
+    await runtime.places.check(address)
+    host_key = await _accepted(runtime, address, found.pattern) if tested else None
     async with transaction() as conn:
         sealed = store.seal_credentials(runtime.sealer, watcher_id, credentials)
         if not await store.rotate_credentials(conn, watcher_id, sealed):
             raise no_such_watcher()
+        if host_key is not None:
+            await store.save_host_key(conn, watcher_id, host_key)
         after = await get_watcher(conn, watcher_id)
-        await audit_owned(
-            conn, caller, "watcher", after, "rotate", after={"fields": sorted(credentials)}
-        )
+        audited = {"fields": sorted(credentials), "tested": tested}
+        await audit_owned(conn, caller, "watcher", after, "rotate", after=audited)
     return after
+
+
+async def _accepted(runtime: Runtime, address: PlaceAddress, pattern: str) -> str | None:
+    """The key of the server that accepts new credentials. Raises if it does not accept them."""
+    try:
+        return (await _tested(runtime, address, pattern))[1]
+    except PenstockError as error:
+        told = (
+            f"The new credentials do not work. The old ones are kept. {error.message}"
+            " To replace them all the same, store them without a test."
+        )
+        raise _failed(error, told) from error
 
 
 async def delete(conn: Connection, caller: Caller, watcher_id: UUID) -> None:
@@ -193,12 +238,9 @@ async def test(
     async with transaction() as conn:
         row = await get_watcher(conn, watcher_id)
         credentials = await store.open_credentials(conn, runtime.sealer, watcher_id)
-    limits = PlaceLimits(wait_seconds=_TEST_SECONDS / 2, list_seconds=_TEST_SECONDS)
     host_key = None
     try:
-        async with runtime.places.open(address_of(row, credentials), limits) as place:
-            host_key = place.host_key
-            result = await _listed(place, row.pattern)
+        result, host_key = await _tested(runtime, address_of(row, credentials), row.pattern)
     except PenstockError as error:
         result = WatcherTest(error=error)
     async with transaction() as conn:
@@ -207,6 +249,15 @@ async def test(
         outcome = "ok" if result.error is None else result.error.code
         await audit_owned(conn, caller, "watcher", row, "test", after={"result": outcome})
     return result
+
+
+async def _tested(
+    runtime: Runtime, address: PlaceAddress, pattern: str
+) -> tuple[WatcherTest, str | None]:
+    """What a place contains, and the key of its server."""
+    limits = PlaceLimits(wait_seconds=_TEST_SECONDS / 2, list_seconds=_TEST_SECONDS)
+    async with runtime.places.open(address, limits) as place:
+        return await _listed(place, pattern), place.host_key
 
 
 async def _listed(place: Place, pattern: str) -> WatcherTest:

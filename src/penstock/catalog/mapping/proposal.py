@@ -13,6 +13,7 @@ from penstock.catalog.fields import kind_of
 from penstock.catalog.mapping import column_content, synonyms
 from penstock.catalog.mapping.adjustments import adjust
 from penstock.catalog.mapping.assign import assign
+from penstock.catalog.mapping.column_groups import add_names_below_groups
 from penstock.catalog.mapping.column_options import MIN_CONFIDENCE, ColumnOptions, How
 from penstock.catalog.mapping.confidence import adjusted_confidence
 from penstock.catalog.mapping.customs_tariff import names_customs_tariff
@@ -111,6 +112,7 @@ def propose(header: Sequence[str], samples: Sequence[Sequence[str]] = ()) -> Pro
     _find_price_breaks(header, thoughts, samples)
     _find_price_steps(header, thoughts, samples)
     _find_sizes(header, thoughts, samples)
+    add_names_below_groups(header, thoughts, samples)
     scores = []
     for index, thought in enumerate(thoughts):
         # Of two equally good columns the first wins.

@@ -85,6 +85,9 @@ def grid_columns(
     for target in targets:
         wanted.add(_shown(target))
         wanted.update(_COMPANIONS.get(target.partition(".")[0], ()))
+    if "price.unit.count" in targets and "price.amount" in wanted:
+        # A price for 100 pieces is compared by what one of them costs.
+        wanted.add("price.perUnit")
     if converts and "price.amount" in wanted:
         wanted.update(("price.base.amount", "price.base.currency"))
     # Without grouping, variant options are ordinary columns.
@@ -181,6 +184,8 @@ def _as_text(value: Any) -> str:
         return "; ".join(_as_text(one) for one in value)
     if not isinstance(value, dict):
         return str(value)
+    if "options" in value:
+        return variant_text(value)
     if set(value) == {"minQuantity", "amount"}:
         return f"{value['minQuantity']}+: {value['amount']}"
     parts = [
@@ -189,6 +194,25 @@ def _as_text(value: Any) -> str:
         if one not in (None, "", [], {})
     ]
     return ", ".join(parts)
+
+
+def variant_text(variant: Mapping[str, Any]) -> str:
+    """`SH-1-RS, Color: Red, Size: S, 22.00 EUR, quantity: 4`."""
+    identifiers, price, availability = (
+        found if isinstance(found := variant.get(name), Mapping) else {}
+        for name in ("identifiers", "price", "availability")
+    )
+    options = variant.get("options")
+    told = options.items() if isinstance(options, Mapping) else ()
+    amount, currency = price.get("amount"), price.get("currency")
+    quantity = availability.get("quantity")
+    parts = (
+        identifiers.get("sku") or variant.get("sku"),
+        *(f"{name}: {value}" for name, value in told),
+        f"{amount} {currency}" if amount and currency else amount,
+        None if quantity is None else f"quantity: {quantity}",
+    )
+    return ", ".join(str(one) for one in parts if one)
 
 
 def merged(existing: Mapping[str, Any], product: Mapping[str, Any]) -> dict[str, Any]:

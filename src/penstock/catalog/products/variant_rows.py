@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from penstock.catalog.products.grid import flatten
+from penstock.catalog.products.grid import flatten, variant_text
+from penstock.catalog.products.option_order import variants_in_order
 from penstock.model.exports.variants import VariantShape
 
 OPTION = "option:"
@@ -47,7 +48,7 @@ def shaped_cells(
 def variant_rows(product: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The product once per variant, with the values of the variant instead of its own; the product
     itself if it has none."""
-    variants = [one for one in product.get(_VARIANTS) or () if isinstance(one, Mapping)]
+    variants = _variants(product)
     if not variants:
         yield product
         return
@@ -65,6 +66,11 @@ def variant_rows(product: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield shown
 
 
+def _variants(product: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    found = product.get(_VARIANTS) or ()
+    return variants_in_order([one for one in found if isinstance(one, Mapping)])
+
+
 def option_of(row: Mapping[str, Any], column: str) -> str | None:
     """The value of `option:NAME`, capitals or not."""
     options = row.get(_OPTIONS)
@@ -76,19 +82,7 @@ def option_of(row: Mapping[str, Any], column: str) -> str | None:
 
 def variant_cells(product: Mapping[str, Any]) -> list[str | None]:
     """A text per variant, for numbered columns."""
-    texts = [_text(one) for one in product.get(_VARIANTS) or () if isinstance(one, Mapping)]
+    texts = [variant_text(one) for one in _variants(product)]
     if len(texts) > VARIANT_COLUMNS:
         texts[VARIANT_COLUMNS - 1 :] = ["; ".join(texts[VARIANT_COLUMNS - 1 :])]
     return [*texts, *[None] * (VARIANT_COLUMNS - len(texts))]
-
-
-def _text(variant: Mapping[str, Any]) -> str:
-    identifiers = variant.get("identifiers")
-    sku = identifiers.get("sku") if isinstance(identifiers, Mapping) else variant.get("sku")
-    options = variant.get("options")
-    told: Sequence[str] = ()
-    if isinstance(options, Mapping):
-        told = [f"{name}: {value}" for name, value in options.items()]
-    price = variant.get("price")
-    amount = price.get("amount") if isinstance(price, Mapping) else None
-    return ", ".join(str(one) for one in (sku, *told, amount) if one)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from penstock.catalog.products.option_order import variants_in_order
 from penstock.catalog.values.unit_names import FACTORS, KINDS
 
 Product = Mapping[str, Any]
@@ -111,4 +112,4 @@ def in_stock(thing: Product) -> str | None:
 
 
 def variants_of(product: Product) -> Sequence[Mapping[str, Any]]:
-    return product.get("variants") or ()
+    return variants_in_order(product.get("variants") or ())

@@ -14,6 +14,9 @@ from penstock.cli.credentials import Credentials, parse_credentials
 
 app = typer.Typer(help="Places that are scanned for new files.", no_args_is_help=True)
 Id = Annotated[UUID, typer.Argument(metavar="ID", help="The watcher's id.")]
+NoTest = Annotated[
+    bool, typer.Option("--no-test", help="Store it without reading the place, which may be down.")
+]
 
 
 @app.command("add")
@@ -38,9 +41,10 @@ def add(
     source: Annotated[str | None, typer.Option(help="Where its products come from.")] = None,
     config: Annotated[str, typer.Option(help="Further config of its jobs, as JSON.")] = "{}",
     credential: Credentials = None,
+    no_test: NoTest = False,
     json: printing.Json = False,
 ) -> None:
-    """Watch a place, and test whether it can be read."""
+    """Watch a place. It is tested first: a place that cannot be read is not added."""
     try:
         given: dict[str, Any] = orjson.loads(config)
     except ValueError as error:
@@ -50,18 +54,19 @@ def add(
     order: dict[str, Any] = {
         "name": name or address[:200], "kind": kind, "address": address, "pattern": pattern,
         "then": then, "completeBy": "marker" if marker else "unchanged", "job": job,
-        "credentials": parse_credentials(credential),
+        "credentials": parse_credentials(credential), "test": not no_test,
     }  # fmt: skip
     if every is not None:
         order["everySeconds"] = every
     made, tested = asyncio.run(_add(order))
     if json:
         printing.as_json(made | {"test": tested})
+        return
+    print(f"Watcher {made['id']} of {made['address']} is created.")
+    if tested is None:
+        print(f"It is not tested: `watchers test {made['id']}`.")
     else:
-        print(f"Watcher {made['id']} of {made['address']} is created.")
         _print_test(tested)
-    if not tested["ok"]:
-        raise typer.Exit(1)
 
 
 @app.command("list")
@@ -160,11 +165,15 @@ def resume(watcher: Id) -> None:
 
 
 @app.command("rotate")
-def rotate(watcher: Id, credential: Credentials = None) -> None:
-    """Replace the credentials, all of them at once, and test the watcher."""
-    order = {"credentials": parse_credentials(credential)}
+def rotate(watcher: Id, credential: Credentials = None, no_test: NoTest = False) -> None:
+    """Replace the credentials, all of them at once. They are tested first: if the place cannot be
+    read with them, the old ones are kept."""
+    order = {"credentials": parse_credentials(credential), "test": not no_test}
     asyncio.run(_call("POST", f"/api/watchers/{watcher}/rotate", order))
-    run_test(watcher)
+    if no_test:
+        print(f"The new credentials are stored, but not tested: `watchers test {watcher}`.")
+    else:
+        print("The place can be read with them: the new credentials are stored.")
 
 
 @app.command("remove")
@@ -193,11 +202,13 @@ def _print_test(tested: dict[str, Any]) -> None:
         print(f"It cannot be read: {error['code']}: {error['message']}")
 
 
-async def _add(order: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+async def _add(order: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
     from penstock.cli.connection import connected
 
     async with connected() as penstock:
         made = await penstock.client.call("POST", "/api/watchers", body=order)
+        if not order["test"]:
+            return made, None
         return made, await penstock.post(f"/api/watchers/{made['id']}/test")
 
 

@@ -128,6 +128,10 @@ _SHOWN = {
 class Extraction(Pipeline):
     name: ClassVar[str] = "extraction"
     amount_columns = AMOUNTS
+    # Headings, parts of other rows and rows that repeat another one are no results of their own.
+    skipped_results: ClassVar[frozenset[str] | None] = frozenset(
+        (PRICE_HELD, GTIN_HELD, "NOT_IN_CATALOG", "EXISTS_ALREADY", "CANCELLED", "JOB_FAILED")
+    )
     variant_table = ProductVariants()
     Config: ClassVar[type[Config]] = ExtractionConfig
     needs_file: ClassVar[bool] = True

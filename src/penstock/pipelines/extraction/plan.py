@@ -236,8 +236,8 @@ def naming_question(context: Mapping[str, Any]) -> dict[str, Any] | None:
     candidates = _candidates(columns)
     listed = ", ".join(f"{one['column']!r}" for one in candidates[:5]) or "none"
     message = (
-        "No column is mapped to a title or to an identifier (sourceId, sku, gtin or mpn), so that"
-        " rows would become products without a name. Map at least one of them; columns that may"
+        "No column is mapped to a title or to an identifier (sourceId, sku, gtin or mpn), so"
+        " nothing tells which product a row means. Map at least one of them; columns that may"
         f" be meant: {listed}."
     )
     return {"code": MAPPING_NEEDED, "message": message, "candidates": candidates}

@@ -44,8 +44,8 @@ class NewOperation:
 
 @dataclass(frozen=True, slots=True)
 class OperationRow:
-    """An operation as users see it. ``filter``, ``params`` and ``errors`` are JSON; ``target_…`` is
-    of the job whose items it changes now."""
+    """An operation as users see it. ``filter``, ``params``, ``errors`` and ``target_selection``
+    are JSON; ``target_…`` is of the job whose items it changes now."""
 
     id: UUID
     action: str
@@ -63,6 +63,7 @@ class OperationRow:
     items_left_out: int
     target_row: int
     target_total: int | None
+    target_selection: str | None
     asked_at: datetime
     updated_at: datetime
     finished_at: datetime | None

@@ -48,6 +48,7 @@ export function EditButtons({ job, filter, columns, canEdit, onDone }: Props) {
         <EditDialog
           job={job}
           columns={columns}
+          column={columnToEdit(job, columns, filter)}
           select={rowsToEdit(filter, null)}
           onClose={() => setEditing(false)}
           onDone={onDone}
@@ -67,6 +68,20 @@ export function EditButtons({ job, filter, columns, canEdit, onDone }: Props) {
       )}
     </>
   );
+}
+
+/** Where rows with problems are shown, the column that has most of them. */
+export function columnToEdit(
+  job: Pick<FullJob, "summary">,
+  columns: string[],
+  filter: Pick<ItemFilter, "statuses" | "problem">,
+): string | undefined {
+  if (!filter.problem && !filter.statuses.some((one) => one === "ERROR")) return undefined;
+  const found = (job.summary as { columns?: { column: string; errors: number; warnings: number }[] } | null)
+    ?.columns;
+  const many = (one: { errors: number; warnings: number }) => (filter.problem ? one.warnings : one.errors);
+  const worst = [...(found ?? [])].sort((a, b) => many(b) - many(a))[0];
+  return worst && many(worst) > 0 && columns.includes(worst.column) ? worst.column : undefined;
 }
 
 function titleOf(edit: Schemas["EditShape"]): string {

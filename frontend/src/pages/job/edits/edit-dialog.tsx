@@ -42,6 +42,8 @@ export function EditDialog({ job, columns, select, column: first, onClose, onDon
     placeholderData: (before) => before,
     gcTime: 0,
   });
+  // The rows of another change must not be confirmed for this one.
+  const fresh = !seen.isPlaceholderData && asked === JSON.stringify(change);
   const rows = change && seen.data ? seen.data.rows : 0;
   const apply = async () => {
     if (!change) return;
@@ -68,7 +70,7 @@ export function EditDialog({ job, columns, select, column: first, onClose, onDon
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" busy={busy} disabled={rows === 0} onClick={apply}>
+          <Button look="primary" busy={busy} disabled={rows === 0 || !fresh} onClick={apply}>
             {rows > 0
               ? `Change ${seen.data?.capped ? "at least " : ""}${plural(rows, "row")}`
               : "Change rows"}

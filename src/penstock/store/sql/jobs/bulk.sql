@@ -12,7 +12,7 @@ SELECT now()
 -- One operation as people see it.
 SELECT b.id, b.action, b.filter, b.params, o.name AS org, b.user_id, b.state, b.matched, b.changed,
        b.left_out, b.failed, b.errors, b.items, b.items_left_out, b.target_row, j.total AS target_total,
-       b.asked_at, b.updated_at, b.finished_at
+       b.target_selection, b.asked_at, b.updated_at, b.finished_at
 FROM bulk_operations b JOIN orgs o ON o.id = b.org_id LEFT JOIN jobs j ON j.id = b.target
 WHERE b.id = $1
 
@@ -20,7 +20,7 @@ WHERE b.id = $1
 -- Newest first, by keyset.
 SELECT b.id, b.action, b.filter, b.params, o.name AS org, b.user_id, b.state, b.matched, b.changed,
        b.left_out, b.failed, b.errors, b.items, b.items_left_out, b.target_row, j.total AS target_total,
-       b.asked_at, b.updated_at, b.finished_at
+       b.target_selection, b.asked_at, b.updated_at, b.finished_at
 FROM bulk_operations b JOIN orgs o ON o.id = b.org_id LEFT JOIN jobs j ON j.id = b.target
 WHERE $1::uuid IS NULL OR b.id < $1
 ORDER BY b.id DESC LIMIT $2

@@ -11,9 +11,10 @@ SELECT row_no, status, result, error, problems, following FROM (
 WHERE before IS NULL OR before < $5 ORDER BY row_no LIMIT $4
 
 -- name: cells
--- … for files that show nothing but cells.
-SELECT row_no, status, result, following FROM (
-    SELECT row_no, status, result, lead(row_no) OVER (ORDER BY row_no) AS following,
+-- … for files that show nothing but cells. The error of skipped rows tells whether they are results.
+SELECT row_no, status, result, error, following FROM (
+    SELECT row_no, status, result, CASE WHEN status = 'SKIPPED' THEN error END AS error,
+           lead(row_no) OVER (ORDER BY row_no) AS following,
            sum(pg_column_size(result))
                OVER (ORDER BY row_no ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
     FROM job_items WHERE job_id = rows_of($1) AND row_no > $2 AND row_no <= $3
