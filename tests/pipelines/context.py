@@ -39,7 +39,14 @@ from penstock.model.ports import (
     Tally,
     Winner,
 )
-from penstock.model.products import FoundProducts, KnownPicture, KnownProduct, LinkCandidate
+from penstock.model.products import (
+    FoundProducts,
+    KnownPicture,
+    KnownProduct,
+    LinkCandidate,
+    RowNames,
+    SourceMatch,
+)
 from penstock.model.shops.provider import ShopConnection
 from penstock.model.sources.search import OpenedSource
 
@@ -96,6 +103,11 @@ class TrialCatalog:
 
     async def changed_since(self, org_id: int, since: datetime) -> bool:
         return bool(self.products)
+
+    async def source_with(
+        self, org_id: int, source: str, rows: Sequence[RowNames]
+    ) -> SourceMatch | None:
+        return None
 
     async def files_of_source(self, org_id: int, source: str) -> Sequence[str]:
         return self.files

@@ -7181,6 +7181,8 @@ export interface components {
              * @description Rows are compared with the products of this source.
              */
             source: string;
+            /** @description Another source that the file probably belongs to: no row is a product of `source`, but so many have the ids of its products, and their titles or GTINs. */
+            earlierSource: components["schemas"]["SourceMatch"] | null;
             /**
              * Warnings
              * @description What holds for all rows: code, message.
@@ -8738,6 +8740,13 @@ export interface components {
             /** Items */
             items: components["schemas"]["SourceShape"][];
         };
+        /** SourceMatch */
+        SourceMatch: {
+            /** Source */
+            source: string;
+            /** Rows */
+            rows: number;
+        };
         /** SourceProblem */
         SourceProblem: {
             /** Code */
@@ -10211,6 +10220,10 @@ export interface operations {
                      *       "rowsEstimated": 3,
                      *       "profile": {},
                      *       "source": "acme",
+                     *       "earlierSource": {
+                     *         "source": "acme",
+                     *         "rows": 3
+                     *       },
                      *       "warnings": [
                      *         {}
                      *       ],

@@ -148,6 +148,7 @@ class Preview(Shape):
     rows_estimated: int
     profile: dict[str, Any]
     source: str
+    earlier_source: dict[str, Any] | None = None
     warnings: list[dict[str, Any]]
     questions: list[dict[str, Any]]
     mapping: list[dict[str, Any]]

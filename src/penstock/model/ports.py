@@ -31,7 +31,13 @@ from penstock.model.network.notifications import Target
 from penstock.model.network.provider_limits import CallReport, LimitKey, Permit
 from penstock.model.network.token_bucket import Rate, ThrottleStatus
 from penstock.model.network.webhooks import Receiver
-from penstock.model.products import FoundProducts, KnownPicture, LinkCandidate
+from penstock.model.products import (
+    FoundProducts,
+    KnownPicture,
+    LinkCandidate,
+    RowNames,
+    SourceMatch,
+)
 from penstock.model.shops.provider import ShopConnection
 from penstock.model.ticket import Ticket
 
@@ -202,6 +208,12 @@ class Products(Protocol):
         self, org_id: int, source: str, gtins: Sequence[str], makers: Sequence[str]
     ) -> Sequence[LinkCandidate]:
         """Products of the org's other sources with one of these GTINs or part numbers."""
+
+    async def source_with(
+        self, org_id: int, source: str, rows: Sequence[RowNames]
+    ) -> SourceMatch | None:
+        """The other source that has products with the ids of most of these rows, and with their
+        titles or GTINs; None if no source has any."""
 
     async def changed_since(self, org_id: int, since: datetime) -> bool:
         """Whether any product of the org, or the way they are matched, was changed since then."""

@@ -90,6 +90,22 @@ class LinkCandidate:
     decided: frozenset[ProductName] = frozenset()
 
 
+class RowNames(NamedTuple):
+    """What a row and a product of another source have in common if both are the same."""
+
+    source_id: str
+    title_key: str | None
+    gtin: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceMatch:
+    """Another source, and how many rows of a file are among its products."""
+
+    source: str
+    rows: int
+
+
 # The field of a document that says whether customers may see the product.
 PUBLISHED = "published"
 

@@ -2,9 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Button } from "../../components/button";
 import { client, ok, type Preview } from "../../lib/api";
 import { plural } from "../../lib/format";
-import { linksOf } from "./decide-links";
 import type { Draft } from "./draft";
-import { earlierSource } from "./source-name";
 
 /** The sources of products in the catalog, to choose from; those of shops and crawls have a colon. */
 export function SourceOptions({ id }: { id: string }) {
@@ -32,14 +30,7 @@ export function EarlierSource({
   preview: Preview;
   change: (part: Partial<Draft>) => void;
 }) {
-  const found = earlierSource(
-    preview.rows.map((row) => ({
-      match: row.match,
-      sources: linksOf(row)
-        .filter((one) => one.other.sourceId === one.product.sourceId)
-        .map((one) => one.other.source),
-    })),
-  );
+  const found = preview.earlierSource;
   if (!found) return null;
   return (
     <section
@@ -50,8 +41,9 @@ export function EarlierSource({
       <h2 className="font-semibold text-not-found">Is this a list of “{found.source}”?</h2>
       <p className="mt-1">
         All rows would be new products of the source “{preview.source}”, but{" "}
-        {plural(found.rows, "row has", "rows have")} GTIN and id of a product of “{found.source}”. If the file
-        is from that supplier, use its source, so that the rows update these products.
+        {plural(found.rows, "row has", "rows have")} the id and the title or GTIN of a product of “
+        {found.source}”. If the file is from that supplier, use its source, so that the rows update these
+        products.
       </p>
       <Button size="sm" className="mt-2" onClick={() => change({ source: found.source })}>
         Use the source “{found.source}”

@@ -451,6 +451,11 @@ class PreviewRow(Shape):
     part_of: int | None = None
 
 
+class SourceMatch(Shape):
+    source: str
+    rows: int
+
+
 class Preview(Shape):
     file_id: UUID | None = Field(description="The file, kept for a day: create the job with it.")
     reading: dict[str, Any] = Field(description="What was detected; see docs/formats.md.")
@@ -459,6 +464,10 @@ class Preview(Shape):
     rows_estimated: int
     profile: dict[str, Any]
     source: str = Field(description="Rows are compared with the products of this source.")
+    earlier_source: SourceMatch | None = Field(
+        description="Another source that the file probably belongs to: no row is a product of"
+        " `source`, but so many have the ids of its products, and their titles or GTINs."
+    )
     warnings: list[dict[str, str]] = Field(description="What holds for all rows: code, message.")
     questions: list[dict[str, Any]] = Field(
         description="To be answered before a job is accepted: code, message, candidates."

@@ -75,6 +75,14 @@ def _show(found: dict[str, Any]) -> None:
         printing.note(f"Unsure: {doubt}")
     for asked in found["questions"]:
         printing.note(f"Question: {asked['message']} [{asked['code']}]")
+    earlier = found["earlierSource"]
+    if earlier is not None:
+        rows_have = "1 row has" if earlier["rows"] == 1 else f"{earlier['rows']:,} rows have"
+        printing.note(
+            f"Question: Is this a list of {earlier['source']}? All rows would be new products of"
+            f" {found['source']}, but {rows_have} ids and titles of its products. If so, use"
+            f" --source {earlier['source']}."
+        )
     for one in found["notes"]:
         printing.note(f"Note: {one}")
     _show_problems(found["rows"])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 from uuid import UUID
 
 from penstock.catalog.mapping.column_stats import ColumnStats, add_rows, new_stats
 from penstock.catalog.products.grid import flatten
+from penstock.catalog.products.keys import product_keys
 from penstock.catalog.products.matching import identifiers_of
 from penstock.formats.tables import TableChunk, TableEnd, TableHead
 from penstock.model.effects import NameRow
@@ -17,7 +18,7 @@ from penstock.model.errors import BadInput
 from penstock.model.outcomes import Advance, Fail, Skip
 from penstock.model.pipeline import Item, Job
 from penstock.model.ports import Context, InputFile, Products, Profiles, Tally, Winner
-from penstock.model.products import ProductName
+from penstock.model.products import ProductName, RowNames, SourceMatch
 from penstock.model.rows.lines import line_of
 from penstock.pipelines.extraction.column_figures import column_figures
 from penstock.pipelines.extraction.match import (
@@ -58,6 +59,8 @@ SAMPLED_ROWS = 5000
 # Limits in characters, for files with wide rows.
 _SHOWN_CHARS = 2 * 1024 * 1024
 _SAMPLED_CHARS = 64 * 1024 * 1024
+# So many rows of another source, or a third of all: is it that source's file?
+_ENOUGH_ROWS = 3
 _UNNAMED = {"code": "REQUIRED_MISSING", "message": UNNAMED, "severity": "error"}
 
 
@@ -154,7 +157,7 @@ async def preview(job: Job, ctx: Context) -> dict[str, Any]:
     looked_at = replace(job, header=head["header"], context=context)
     items = [Item(looked_at, number, cells) for number, cells in enumerate(head["rows"], 1)]
     outcomes = await ctx.children.call(extract, items)
-    rows = await _rows(looked_at, items, outcomes, ctx)
+    rows, earlier = await _rows(looked_at, items, outcomes, ctx)
     for row in rows:
         row["line"] = line_of(head["lines"], row["rowNo"])
     rows_in_all = estimate_rows(head)
@@ -165,6 +168,7 @@ async def preview(job: Job, ctx: Context) -> dict[str, Any]:
         "rowsEstimated": rows_in_all,
         "profile": {"name": profile.name, "version": profile.version, "from": origin},
         "source": source_of(looked_at),
+        "earlierSource": None if earlier is None else asdict(earlier),
         "warnings": context["warnings"],
         "questions": [asked] if (asked := naming_question(context)) else field_questions(context),
         "mapping": context["mapping"],
@@ -245,9 +249,27 @@ async def _match(job: Job, sample: _SampledRows, ctx: Context) -> MatchResult:
     return MatchResult({**verdicts}, products)
 
 
+async def _earlier_source(
+    job: Job, verdicts: Mapping[int, Verdict], products: Mapping[int, Document], ctx: Context
+) -> SourceMatch | None:
+    """The source that the file probably belongs to, where none of its rows is a product of the
+    chosen one. Two suppliers may sell the same article, but not under the same id."""
+    matches = {row: one for row, one in verdicts.items() if isinstance(one, RowMatch)}
+    if any(one.existing is not None for one in matches.values()):
+        return None
+    rows = [
+        RowNames(one.names.id, product_keys(products[row]).title, one.names.gtin)
+        for row, one in matches.items()
+        if one.names.id is not None
+    ]
+    found = await ctx.port(Products).source_with(job.org_id, source_of(job), rows)
+    enough = min(_ENOUGH_ROWS, len(rows) / 3)
+    return found if found is not None and found.rows >= enough else None
+
+
 async def _rows(
     job: Job, items: Sequence[Item], outcomes: Sequence[Any], ctx: Context
-) -> list[dict[str, Any]]:
+) -> tuple[list[dict[str, Any]], SourceMatch | None]:
     advanced = {
         item.row_no: one
         for item, one in zip(items, outcomes, strict=True)
@@ -272,7 +294,7 @@ async def _rows(
             row["result"] = flatten(products[item.row_no], job.context["columns"])
             row |= _shown_match(job, verdicts[item.row_no], row["problems"])
         rows.append(row)
-    return rows
+    return rows, await _earlier_source(job, verdicts, products, ctx)
 
 
 def _shown_match(job: Job, verdict: Verdict, problems: Sequence[Any]) -> dict[str, Any]:

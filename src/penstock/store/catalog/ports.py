@@ -10,7 +10,13 @@ from typing import Any
 from uuid import UUID
 
 from penstock.model.ports import FailedRow, MissingProducts, Tally, Winner
-from penstock.model.products import FoundProducts, KnownProduct, LinkCandidate
+from penstock.model.products import (
+    FoundProducts,
+    KnownProduct,
+    LinkCandidate,
+    RowNames,
+    SourceMatch,
+)
 from penstock.store.catalog import missing, profiles, saved_values
 from penstock.store.catalog.products import find_links
 from penstock.store.catalog.tallies import TALLIED_AT_ONCE, TallyOfWindows
@@ -24,6 +30,8 @@ _items = load("items")
 _MANY_NAMES = 200
 _AT_ONCE = 2500
 _SAMPLED = 200
+# Sources whose products are compared with a file of another one.
+_MOST_SOURCES = 50
 
 
 class StoredProducts:
@@ -76,6 +84,16 @@ class StoredProducts:
             return ()
         async with self._db.acquire() as conn:
             return await find_links(conn, org_id, source, gtins, makers)
+
+    async def source_with(
+        self, org_id: int, source: str, rows: Sequence[RowNames]
+    ) -> SourceMatch | None:
+        if not rows:
+            return None
+        columns = map(list, zip(*rows, strict=True))
+        async with self._db.acquire() as conn:
+            found = await conn.fetchrow(_sql.source_with, org_id, source, *columns, _MOST_SOURCES)
+        return None if found is None else SourceMatch(**found)
 
     async def changed_since(self, org_id: int, since: datetime) -> bool:
         async with self._db.acquire() as conn:

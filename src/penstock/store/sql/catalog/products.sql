@@ -125,6 +125,28 @@ SELECT DISTINCT ON (p.id) p.id, p.source, p.source_id, p.sku, p.gtin, p.maker, p
         ORDER BY source LIMIT $5) AS p
 ) AS p ORDER BY p.id
 
+-- name: source_with
+-- The other source with the most products of these source ids that have the title or the GTIN beside
+-- the id, and how many. Sources of shops and crawls, which send their products themselves, have a colon.
+WITH RECURSIVE sources (source) AS (
+    (SELECT source FROM products WHERE org_id = $1 ORDER BY source LIMIT 1)
+    UNION ALL
+    SELECT next.source FROM sources s CROSS JOIN LATERAL (
+        SELECT source FROM products WHERE org_id = $1 AND source > s.source ORDER BY source LIMIT 1
+    ) AS next
+), others AS MATERIALIZED (
+    SELECT source FROM sources WHERE source <> $2 AND position(':' IN source) = 0 LIMIT $6
+)
+SELECT o.source, count(*)::integer AS rows
+FROM others o
+CROSS JOIN unnest($3::text[], $4::text[], $5::text[]) AS n (source_id, title_key, gtin)
+CROSS JOIN LATERAL (
+    SELECT title_key, gtin FROM products
+    WHERE org_id = $1 AND source = o.source AND source_id = n.source_id OFFSET 0
+) AS p
+WHERE p.title_key = n.title_key OR p.gtin = n.gtin
+GROUP BY o.source ORDER BY rows DESC, o.source LIMIT 1
+
 -- name: catalog_changed_since
 -- Whether anything that rows are compared with was written, undone or set since then.
 SELECT EXISTS (SELECT FROM products WHERE org_id = $1 AND updated_at >= $2)
