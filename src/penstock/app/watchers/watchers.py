@@ -11,10 +11,10 @@ from penstock.app.owned import audit_owned, may_change, require_change
 from penstock.engine.runtime import Runtime
 from penstock.engine.submit import Order, require_profile, submitted_pipeline, valid_config
 from penstock.model.errors import BadInput, NotThere, PenstockError, PermanentError
+from penstock.model.errors import error_shape as error_shape
 from penstock.model.ids import new_id
 from penstock.model.places.names import depth_of, is_selected, matches, patterns_of
 from penstock.model.places.ports import Place, PlaceAddress, PlaceFile, PlaceKind, PlaceLimits
-from penstock.model.text.redaction import redacted
 from penstock.store.accounts.audit_log import Caller
 from penstock.store.database import Connection, Transaction
 from penstock.store.watchers import files
@@ -121,7 +121,7 @@ async def create(
         ),
     )
     made = await get_watcher(conn, watcher_id)
-    await audit_owned(conn, caller, "watcher", made, "create", after=_audited(made))
+    await audit_owned(conn, caller, "watcher", made, "create", after=_audit_values(made))
     return made
 
 
@@ -137,7 +137,13 @@ async def change(
     await store.change_watcher(conn, watcher_id, task)
     after = await get_watcher(conn, watcher_id)
     await audit_owned(
-        conn, caller, "watcher", after, "change", before=_audited(before), after=_audited(after)
+        conn,
+        caller,
+        "watcher",
+        after,
+        "change",
+        before=_audit_values(before),
+        after=_audit_values(after),
     )
     return after
 
@@ -167,7 +173,7 @@ async def delete(conn: Connection, caller: Caller, watcher_id: UUID) -> None:
     found = await _get_changeable(conn, caller, watcher_id)
     if not await store.delete_watcher(conn, watcher_id):
         raise no_such_watcher()
-    await audit_owned(conn, caller, "watcher", found, "delete", before=_audited(found))
+    await audit_owned(conn, caller, "watcher", found, "delete", before=_audit_values(found))
 
 
 async def retry_file(
@@ -198,7 +204,7 @@ async def test(
     try:
         async with runtime.places.open(address_of(row, credentials), limits) as place:
             host_key = place.host_key
-            result = await _listed(place, row.pattern)
+            result = await _list_matching(place, row.pattern)
     except PenstockError as error:
         result = WatcherTest(error=error)
     async with transaction() as conn:
@@ -209,14 +215,10 @@ async def test(
     return result
 
 
-async def _listed(place: Place, pattern: str) -> WatcherTest:
+async def _list_matching(place: Place, pattern: str) -> WatcherTest:
     found = (await place.list(depth_of(pattern))).files
     fitting = [one for one in found if is_selected(one.name) and matches(pattern, one.name)]
     return WatcherTest(len(found), len(fitting), tuple(fitting[:_TEST_FILES]))
-
-
-def error_shape(error: PenstockError) -> dict[str, Any]:
-    return {"code": error.code, "message": redacted(error.message)}
 
 
 async def _get_changeable(conn: Connection, caller: Caller, watcher_id: UUID) -> WatcherRow:
@@ -225,7 +227,7 @@ async def _get_changeable(conn: Connection, caller: Caller, watcher_id: UUID) ->
     return found
 
 
-def _audited(row: WatcherRow) -> dict[str, Any]:
+def _audit_values(row: WatcherRow) -> dict[str, Any]:
     task = row.task
     return {
         "name": row.name, "kind": row.kind, "address": row.address, "pattern": row.pattern,

@@ -1,5 +1,5 @@
-"""Invariant 15: each event comes to a 2xx or to a dead letter, under one id however often it is
-sent, and nothing is told that did not happen."""
+"""Invariant 15: each event ends in a 2xx answer or a dead letter, every attempt has the same id,
+and nothing is delivered that did not happen."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ WHERE d.endpoint_id = $1
 _ENDS = {"delivered": ("DONE", 0), "failed": ("ERROR", 1)}
 
 
-async def untold(conn: Connection, endpoint_id: UUID, got: Sequence[Any]) -> list[str]:
-    """What is wrong, in words, once all is sent. ``got``: every request that the receiver had, with
-    the answer it gave in ``answered``."""
+async def delivery_violations(conn: Connection, endpoint_id: UUID, got: Sequence[Any]) -> list[str]:
+    """The violations once everything is sent. ``got``: every request that the receiver got, with
+    its answer in ``answered``."""
     wanted = {row["id"]: row for row in await conn.fetch(_WANTED, endpoint_id)}
     made = await conn.fetch(_MADE, endpoint_id)
     wrong = []
@@ -39,7 +39,7 @@ async def untold(conn: Connection, endpoint_id: UUID, got: Sequence[Any]) -> lis
         if times > 1:
             wrong.append(f"event {event_id} became {times} deliveries")
         if event_id not in wanted:
-            wrong.append(f"a delivery of event {event_id}, which nobody wants")
+            wrong.append(f"a delivery of event {event_id}, to which no endpoint subscribes")
     lost = set(wanted) - {row["event_id"] for row in made}
     wrong += [f"event {wanted[one]['event']} ({one}) became no delivery" for one in sorted(lost)]
     answers = defaultdict(list)
@@ -53,7 +53,7 @@ async def untold(conn: Connection, endpoint_id: UUID, got: Sequence[Any]) -> lis
 def _of_delivery(row: Any, sent: Sequence[Any]) -> list[str]:
     name = f"delivery {row['event']} ({row['event_id']})"
     if not row["happened"]:
-        return [f"{name} tells of what did not happen"]
+        return [f"{name} delivers an event that did not happen"]
     if row["state"] not in _ENDS:
         return [f"{name} is {row['state']}"]
     status, letters = _ENDS[row["state"]]
@@ -62,7 +62,7 @@ def _of_delivery(row: Any, sent: Sequence[Any]) -> list[str]:
         wrong.append(f"{name} is {row['state']}, {row['status']}, with {row['letters']} letters")
     accepted = any(one.answered.startswith("2") for one in sent)
     if accepted != (row["state"] == "delivered"):
-        wrong.append(f"{name} is {row['state']}, and the receiver knows otherwise")
+        wrong.append(f"{name} is {row['state']}, but the receiver answered otherwise")
     return wrong
 
 

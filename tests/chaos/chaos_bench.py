@@ -1,4 +1,4 @@
-"""A bench for jobs that other processes work on, judged by their history."""
+"""A bench for jobs that other processes work on. Their history is checked at the end."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from penstock.store.database import CONNECTION_ERRORS
 
 
 @dataclass
-class Ordeal(Bench):
+class ChaosBench(Bench):
     sent: dict[UUID, Submitted] = field(default_factory=dict)
     watch: Watch = field(default_factory=Watch)
 
     async def send(self, items: int, *, who: Any = None, **config: Any) -> UUID:
-        """A noop job; its rows are remembered."""
+        """Submit a noop job and record its rows for the check."""
         order = {} if who is None else {"who": who}
         job_id = await self.submit("noop", {"items": items, **config}, **order)
         inputs = [{"row": n} for n in range(items)] if "payloadBytes" not in config else None
         self.sent[job_id] = Submitted(items, inputs)
         return job_id
 
-    async def sent_and_told(self) -> UUID:
-        """A tiny job, and workers are woken for it as the API does."""
+    async def send_and_wake(self) -> UUID:
+        """Submit a job of one item and wake workers, as the API does."""
         job_id = await self.send(1)
         await self.runtime.broker.send(Ticket((await self.job(job_id))["lane"]))
         return job_id
 
-    async def value_or_nothing(self, sql: str, *args: Any) -> Any:
+    async def value_or_none(self, sql: str, *args: Any) -> Any:
         """None while the server is down or recovering."""
         try:
             return await self.value(sql, *args)
@@ -66,7 +66,7 @@ class Ordeal(Bench):
             raise
 
     async def _show(self) -> None:
-        """How things stand, for whoever reads of a test that failed."""
+        """Print the state of jobs, slices and workers for a test that failed."""
         async with self.runtime.db.acquire() as conn:
             for sql in (
                 "SELECT id, state, paused, pending, processing, done, ready_at, now() FROM jobs",
@@ -82,11 +82,11 @@ class Ordeal(Bench):
                     print(dict(row))
 
     async def reaches(self, job_id: UUID, column: str, least: int, timeout: float = 60) -> None:
-        """Wait until a counter of the job is that high."""
+        """Wait until a counter of the job is at least ``least``."""
 
         async def high() -> bool:
             sql = f"SELECT {column} FROM jobs WHERE id = $1"
-            return int(await self.value_or_nothing(sql, job_id) or 0) >= least
+            return int(await self.value_or_none(sql, job_id) or 0) >= least
 
         await until(high, f"{column} of {job_id} to reach {least}", timeout=timeout)
 
@@ -96,7 +96,7 @@ class Ordeal(Bench):
 
     @asynccontextmanager
     async def watching(self) -> AsyncIterator[None]:
-        """Counters are compared with items all the time, meanwhile."""
+        """Compare counters with items all the time, in the background."""
         async with watched(self.runtime.db) as self.watch:
             yield
 

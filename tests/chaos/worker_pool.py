@@ -1,4 +1,4 @@
-"""Real worker processes, and what a test does to them."""
+"""Real worker processes, which tests stop, freeze and kill."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from typing import Any, Self
 
 from tests.chaos.journal import JOURNAL, Begun, read_journal
 from tests.checker.polling import until
-from tests.warm import WarmProcess, started
+from tests.warm import WarmProcess, start_process
 
 from penstock.engine.failpoints import FAILPOINT
 from penstock.pipelines.noop import ALLOW_CRASH
 from penstock.settings import Settings
 
-# Lanes a worker is to serve, parted by commas; unset: all.
+# Lanes that a worker serves, separated by commas; unset: all.
 LANES = "PENSTOCK_TEST_LANES"
 _ROOT = Path(__file__).resolve().parents[2]
 _MAIN = Path(__file__).with_name("worker_main.py")
 
 
 @dataclass
-class Hand:
+class WorkerProcess:
     """One worker process."""
 
     process: subprocess.Popen[bytes] | WarmProcess
@@ -36,12 +36,12 @@ class Hand:
 
     @property
     def id(self) -> str:
-        """What it calls itself; known once it is up."""
+        """The id of the worker, in its log once it is up."""
         return self.log.read_text(errors="replace").split()[0]
 
     @property
     def begun(self) -> Sequence[Begun]:
-        """Every item it has begun."""
+        """Every item that this worker began."""
         return read_journal(self.journal)
 
     @property
@@ -53,47 +53,47 @@ class Hand:
         self.process.wait()
 
     def stop(self) -> None:
-        """As a machine that sleeps: nothing of it runs until it is woken."""
+        """Freeze the process, like a suspended machine, until `wake`."""
         self.process.send_signal(signal.SIGSTOP)
 
     def wake(self) -> None:
         self.process.send_signal(signal.SIGCONT)
 
     def end(self) -> None:
-        """Ask it to end, and wait."""
+        """Send SIGTERM and wait for the end of the process."""
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(timeout=60)
 
     @property
     def stopped(self) -> bool:
-        """SIGSTOP has taken effect, by whoever it was sent."""
+        """Whether a SIGSTOP has taken effect."""
         state = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[0]
         return state == "T"
 
     async def dies(self, timeout: float = 60) -> int:
-        """Wait until it is dead by its failpoint; answers how it ended."""
+        """Wait until its failpoint has ended it; answers the exit code."""
 
         async def died() -> bool:
             return self.dead
 
-        await until(died, f"the worker to die; it said {self.said()}", timeout=timeout)
+        await until(died, f"the worker to die; its log: {self.said()}", timeout=timeout)
         return self.process.wait()
 
     async def dies_unless(self, over: Callable[[], Awaitable[bool]], timeout: float = 60) -> bool:
-        """Whether it dies by its failpoint. False: the work was ``over`` before it got there, and
-        the worker was ended."""
+        """Whether its failpoint ends it. False: the work was ``over`` before it reached the
+        failpoint, and the worker was stopped."""
 
         async def died_or_over() -> bool:
             return self.dead or await over()
 
-        await until(died_or_over, f"the worker to die; it said {self.said()}", timeout=timeout)
+        await until(died_or_over, f"the worker to die; its log: {self.said()}", timeout=timeout)
         if self.dead:
             return True
         self.end()
         return False
 
     async def is_up(self) -> None:
-        """It has its connections and looks for work."""
+        """Wait until the worker has its connections and looks for work."""
 
         async def said_so() -> bool:
             assert not self.dead, self.said()
@@ -113,15 +113,15 @@ class Hand:
 
 
 @dataclass
-class Crew:
-    """Starts workers on a test's schema; whoever is left at the end is killed."""
+class WorkerPool:
+    """Starts workers on a test's schema. Workers that are left at the end are killed."""
 
     settings: Settings
     owner_dsn: str
     folder: Path
-    # What each worker said, at the end; pytest shows it where the test failed.
+    # Print the log of each worker at the end; pytest shows it if the test fails.
     shows: bool = True
-    hands: list[Hand] = field(default_factory=list)
+    processes: list[WorkerProcess] = field(default_factory=list)
 
     def __enter__(self) -> Self:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -133,7 +133,7 @@ class Crew:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for number, hand in enumerate(self.hands):
+        for number, hand in enumerate(self.processes):
             if self.shows:
                 print(f"worker {number} ({hand.process.poll()}) said:\n{hand.said()}")
             if not hand.dead:
@@ -149,10 +149,10 @@ class Crew:
         through: Sequence[str] = (),
         env: Mapping[str, str] | None = None,
         **settings: Any,
-    ) -> Hand:
-        """A worker; ``elsewhere``: as on another machine, so that its death shows by its lease.
-        ``through`` is a command that runs it."""
-        number = len(self.hands)
+    ) -> WorkerProcess:
+        """Start a worker. ``elsewhere``: as on another machine, so that its death is detected when
+        its lease expires. ``through`` is a command that runs it."""
+        number = len(self.processes)
         changes = dict(settings)
         if elsewhere:
             changes["data_dir"] = self._another_machine(number)
@@ -163,17 +163,17 @@ class Crew:
         with log.open("wb") as out:
             process: subprocess.Popen[bytes] | WarmProcess
             if main == _MAIN and not through and "LD_PRELOAD" not in given:
-                process = started("tests.chaos.worker_main", env=given, cwd=_ROOT, log=out)
+                process = start_process("tests.chaos.worker_main", env=given, cwd=_ROOT, log=out)
             else:
                 process = subprocess.Popen(
                     [*through, sys.executable, main], stdout=out, stderr=out, cwd=_ROOT, env=given
                 )
-        hand = Hand(process, log, journal)
-        self.hands.append(hand)
+        hand = WorkerProcess(process, log, journal)
+        self.processes.append(hand)
         return hand
 
     def _another_machine(self, number: int) -> Path:
-        """A data folder of its own; files are shared, as they would be."""
+        """A separate data folder, with the same files, as on another machine."""
         folder = self.folder / f"elsewhere-{number}"
         folder.mkdir()
         self.settings.blob_dir.mkdir(parents=True, exist_ok=True)
@@ -186,13 +186,13 @@ class Crew:
             f"PENSTOCK_{name.upper()}": str(getattr(settings, name))
             for name in (*self.settings.model_fields_set, *changes)
         }
-        # The code that lies beside it: that of another version comes with its own.
+        # The code beside ``main``: another version of the worker has its own.
         root = main.parents[2]
         path = os.pathsep.join([str(root / "src"), str(root)])
         kept = {k: v for k, v in os.environ.items() if not k.startswith("PENSTOCK_")}
-        # Unbuffered: who is killed has said what it said.
+        # Unbuffered, so that the log of a killed process is complete.
         return {**kept, **given, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1", ALLOW_CRASH: "1",
                 "PENSTOCK_TEST_OWNER_DSN": self.owner_dsn}  # fmt: skip
 
-    def living(self) -> Iterator[Hand]:
-        return (hand for hand in self.hands if not hand.dead)
+    def living(self) -> Iterator[WorkerProcess]:
+        return (hand for hand in self.processes if not hand.dead)

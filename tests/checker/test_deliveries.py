@@ -1,4 +1,4 @@
-"""Invariant 15 over the real outbox, and over broken ones, which it must catch."""
+"""Invariant 15 on the real outbox, and on broken ones, which it must detect."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from tests.checker.told import untold
+from tests.checker.deliveries import delivery_violations
 from tests.engine.receiving import Receiver, all_due, past_all, receiving, subscribe
 from tests.fixtures import Bench
 
@@ -35,9 +35,9 @@ async def receiver() -> AsyncIterator[Receiver]:
         yield made
 
 
-async def tell(bench: Bench, *, of_all: bool = True) -> None:
-    """As the leader does, who dies now and then. What is told are events older than every open
-    transaction of the server, on which other tests run, too: theirs are waited for."""
+async def run_outbox(bench: Bench, *, of_all: bool = True) -> None:
+    """Run the outbox as a leader that crashes now and then. It delivers events older than every
+    open transaction of the server, so it waits for those of other tests."""
     if of_all:
         await past_all(bench.runtime)
     for failpoint in ("follow_before_commit:raise", "follow_after_commit:raise", ""):
@@ -59,32 +59,32 @@ async def eventful_life(bench: Bench, receiver: Receiver) -> list[str]:
     try:
         late = slow.transaction()
         await late.start()
-        await jobs.tell(slow, first, "job.status", {"late": True}, None)
+        await jobs.add_event(slow, first, "job.status", {"late": True}, None)
         other = await bench.submit("noop", {"items": 1})
-        await tell(bench, of_all=False)
+        await run_outbox(bench, of_all=False)
         await late.commit()
         taken_back = slow.transaction()
         await taken_back.start()
-        await jobs.tell(slow, other, "job.status", {"never": True}, None)
+        await jobs.add_event(slow, other, "job.status", {"never": True}, None)
         await taken_back.rollback()
     finally:
         await slow.close()
     await bench.work()
-    await tell(bench)
+    await run_outbox(bench)
     await bench.work()
     for turn in range(12):
         if turn == 2:
             receiver.status = "500 Oops"
             await bench.submit("noop", {"items": 1})
             await bench.work()
-            await tell(bench)
+            await run_outbox(bench)
         if turn == 9:
             receiver.status = "204 Fine"
         await all_due(bench.runtime)
         await bench.work()
-        await tell(bench)
+        await run_outbox(bench)
     async with bench.runtime.db.acquire() as conn:
-        return await untold(conn, made.id, receiver.got)
+        return await delivery_violations(conn, made.id, receiver.got)
 
 
 async def test_each_event_comes_to_its_end(bench: Bench, receiver: Receiver) -> None:
@@ -142,12 +142,12 @@ def _deliveries_tell(patch: Patch) -> None:
 
 def _gives_up_silently(patch: Patch) -> None:
     """A failed try is taken for a good one."""
-    real: Callable[..., Any] = pipeline._judged
+    real: Callable[..., Any] = pipeline._outcome_of
 
     def judged(item: Any, note: Any, answer: Any) -> Any:
         return real(item, note, replace(answer, status=200))
 
-    patch.setattr(pipeline, "_judged", judged)
+    patch.setattr(pipeline, "_outcome_of", judged)
 
 
 MUTANTS = [_ids_by_chance, _no_letters, _cursor_first, _order_of_ids, _deliveries_tell,

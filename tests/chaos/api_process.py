@@ -14,7 +14,7 @@ from typing import IO, Any, Self
 import httpx2
 from tests.checker.polling import until
 from tests.ports import free_port
-from tests.warm import WarmProcess, started
+from tests.warm import WarmProcess, start_process
 
 from penstock.settings import Settings
 from penstock.store.accounts import accounts
@@ -25,8 +25,8 @@ _NOT_YET = (httpx2.TransportError,)
 
 
 @dataclass
-class Front:
-    """One API at a time, always on the same port; whoever asks is a member of one org."""
+class ApiProcess:
+    """One API at a time, always on the same port. Its clients are a member of one org."""
 
     settings: Settings
     owner_dsn: str
@@ -45,7 +45,7 @@ class Front:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        print(f"the API said:\n{self.said()}")
+        print(f"log of the API:\n{self.said()}")
         self.kill()
 
     def said(self) -> str:
@@ -61,7 +61,7 @@ class Front:
         return self.process is None or self.process.poll() is not None
 
     async def start(self, failpoint: str = "", env: Mapping[str, str] | None = None) -> None:
-        """Answers once it does."""
+        """Start the API and wait until it answers."""
         given = {
             f"PENSTOCK_{name.upper()}": str(getattr(self.settings, name))
             for name in self.settings.model_fields_set
@@ -90,13 +90,13 @@ class Front:
     def _run(self, out: IO[bytes], env: Mapping[str, str]) -> subprocess.Popen[bytes] | WarmProcess:
         command = ("api", "--port", str(self.port))
         if "LD_PRELOAD" not in env:
-            return started("penstock.cli", *command, env=env, cwd=self.log.parent, log=out)
+            return start_process("penstock.cli", *command, env=env, cwd=self.log.parent, log=out)
         return subprocess.Popen(
             [sys.executable, "-m", "penstock", *command], stdout=out, stderr=out, env=env
         )
 
     async def admits(self, db: Database, org: str = "acme") -> None:
-        """Make a key for whoever asks from now on."""
+        """Create the key that clients use from now on."""
         async with db.acquire() as conn:
             row = await accounts.ensure_org(conn, org)
             user = await accounts.ensure_user(conn, row.id, f"member@{org}", "member")
