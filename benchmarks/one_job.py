@@ -20,7 +20,7 @@ from benchmarks.lab import Bench, limits_of, running
 from benchmarks.measure import percentile, timed
 from benchmarks.payload import BENCH_PIPELINES, make_result
 from penstock.engine.claim import Claim, claim
-from penstock.engine.run import Worked
+from penstock.engine.run import ClaimOutcomes
 from penstock.engine.runtime import Runtime
 from penstock.engine.settle import settle
 from penstock.model.outcomes import Done
@@ -110,7 +110,7 @@ async def _loop(runtime: Runtime, worker: str, found: Latencies) -> None:
         found.claims.append(clock.seconds * 1000)
         results = [Done(make_result(from_json(row.input))) for row in claimed.items]
         async with timed() as clock:
-            await settle(runtime, claimed, Worked([*results]), worker, 30)
+            await settle(runtime, claimed, ClaimOutcomes([*results]), worker, 30)
         found.settles.append(clock.seconds * 1000)
 
 

@@ -15,7 +15,7 @@ from penstock.client import Client, Job
 def main(path: Path) -> int:
     with Client() as penstock:
         receipt = penstock.submit(path, config={"intent": "check"}, name=path.stem)
-        job = penstock.wait(receipt.job_id, told=show, check=True)
+        job = penstock.wait(receipt.job_id, on_update=show, check=True)
         results = penstock.export(job.id, f"{path.stem}-clean.xlsx", format="xlsx")
         print(f"{job.counters.done} rows are in {results}")
         if not job.counters.error:

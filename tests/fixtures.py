@@ -65,7 +65,7 @@ def has_history() -> bool:
 
 @pytest.fixture
 def schema(owner_dsn: str, has_history: bool) -> schemas.Schema:
-    return schemas.taken(owner_dsn, has_history=has_history)
+    return schemas.borrow(owner_dsn, has_history=has_history)
 
 
 @pytest.fixture
@@ -94,12 +94,12 @@ async def db(settings: Settings, schema: schemas.Schema, owner_dsn: str) -> Asyn
     """The owner's pool on a migrated schema without rows."""
     database = await Database(owner_dsn, settings.database_schema, name="test", size=10).open()
     async with database.acquire() as conn:
-        await schemas.made(conn, schema)
+        await schemas.ensure_created(conn, schema)
     try:
         yield database
     finally:
         async with database.acquire() as conn:
-            await schemas.returned(conn, schema)
+            await schemas.give_back(conn, schema)
         await database.close()
 
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 _LOWEST = 10_000
 _RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
-# Held until this process ends, so that no other process of tests takes the same.
+# Locked until this process ends, so that no other process of tests takes the same port.
 _taken: list[socket.socket] = []
 
 
 def free_port() -> int:
-    """A port of this machine that nobody else gets until this process ends."""
+    """A port of this machine that no other process of tests gets until this one ends."""
     highest = int(_RANGE.read_text().split()[0]) - 1
     assert highest > _LOWEST, "connections may get any port: see ip_local_port_range"
     while True:
@@ -26,7 +26,7 @@ def free_port() -> int:
         mark = socket.socket(socket.AF_UNIX)
         try:
             mark.bind(f"\0penstock-test-port-{port}")
-            # As servers do, so that one just closed does not count.
+            # As servers do, so that a connection that was just closed does not count.
             with socket.create_server(("127.0.0.1", port)):
                 _taken.append(mark)
                 return port

@@ -1,6 +1,6 @@
-"""Schemas for tests. Making one takes about 200 ms and dropping it 100 ms, so one that a test has
-left as it was made, but for rows, is emptied and given to the next. Those that keep a history of
-all that happens are lent apart from the plain ones."""
+"""Schemas for tests. Creating one takes about 200 ms and dropping it 100 ms, so a schema of which a
+test has changed only rows is emptied and given to the next test. Schemas that keep a history of all
+changes are pooled apart from the plain ones."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from penstock.store.database import Connection
 from penstock.store.migrate import migrate
 from tests.checker.history import install_history
 
-# Dead rows of earlier tests slow down later ones; and two tests that follow each other on one
-# schema for ever would never notice what they owe to it.
+# Dead rows of earlier tests slow down later ones. A schema that is used for ever would hide what
+# tests depend on.
 _MOST_USES = 40
 # Any change of a table, column, index, constraint, policy or function gives its row here a new
-# xmin. What ANALYZE found out would change plans, so that counts as well, but for the history, of
-# which it is told anew before each look.
+# xmin. Statistics of ANALYZE change plans, so they count as well, except those of the history,
+# which is analysed again before each check.
 _FINGERPRINT = """
 SELECT md5(string_agg(line, ',' ORDER BY line)) FROM (
     SELECT 'c' || oid || xmin AS line FROM pg_class WHERE relnamespace = $1
@@ -36,8 +36,8 @@ SELECT md5(string_agg(line, ',' ORDER BY line)) FROM (
         AND tablename NOT LIKE 'history%'
 ) AS lines
 """
-# Those that refer to others before what they refer to, so that foreign keys let all rows go; and
-# the history last, which is told of rows that go.
+# Tables before those that they refer to, so that foreign keys allow all rows to be deleted. The
+# history is last, since it records deleted rows.
 _TABLES = """
 WITH RECURSIVE depths AS (
     SELECT oid, 0 AS depth FROM pg_class WHERE relnamespace = $1 AND relkind = 'r'
@@ -68,14 +68,14 @@ class Schema:
 _free: defaultdict[tuple[str, bool], list[Schema]] = defaultdict(list)
 
 
-def taken(server: str, *, has_history: bool = False) -> Schema:
-    """One that is there and empty, or a name for a new one."""
+def borrow(server: str, *, has_history: bool = False) -> Schema:
+    """An empty schema from the pool, or a new name."""
     free = _free[server, has_history]
     return free.pop() if free else Schema(f"t_{secrets.token_hex(6)}", server, has_history)
 
 
-async def made(conn: Connection, schema: Schema) -> None:
-    """Once the test has begun to use it."""
+async def ensure_created(conn: Connection, schema: Schema) -> None:
+    """Migrate a new schema, when a test begins to use it."""
     if not schema.oid:
         await migrate(conn, schema.name)
         if schema.has_history:
@@ -92,8 +92,8 @@ async def made(conn: Connection, schema: Schema) -> None:
     schema.uses += 1
 
 
-async def _dropped(conn: Connection, name: str) -> None:
-    """The server's own cleaning may hold a table that is to go while it waits for another."""
+async def _drop(conn: Connection, name: str) -> None:
+    """Autovacuum may hold a table of the schema while it waits for another one."""
     for tries_left in (4, 3, 2, 1, 0):
         try:
             await conn.execute(f'DROP SCHEMA "{name}" CASCADE')
@@ -103,11 +103,11 @@ async def _dropped(conn: Connection, name: str) -> None:
                 raise
 
 
-async def returned(conn: Connection, schema: Schema) -> None:
-    """To the next test, if nothing of this one can reach it."""
+async def give_back(conn: Connection, schema: Schema) -> None:
+    """Return the schema to the pool if only its rows were changed; otherwise drop it."""
     same = await conn.fetchval(_FINGERPRINT, schema.oid) == schema.fingerprint
     if not same or schema.uses >= _MOST_USES:
-        await _dropped(conn, schema.name)
+        await _drop(conn, schema.name)
         return
     async with conn.transaction():
         await conn.execute("SET LOCAL statement_timeout = 0")

@@ -1,8 +1,8 @@
 """Processes of Penstock without the second that each takes to import itself.
 
-They are forked from one that has imported everything and does nothing else, one for each process
-of tests, and are real in all other ways: their own memory, environment, output and exit code; they
-can be stopped and killed. Whether a cold start works is told by tests that start their own.
+They are forked from a process that has imported everything and does nothing else; each process of
+tests has one. In all other ways they are real: they have their own memory, environment, output and
+exit code, and can be stopped and killed. Other tests check that a cold start works.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PRELOADED = ("penstock.cli", "penstock.api", "penstock.app", "penstock.engine",
 
 
 class WarmProcess:
-    """As `subprocess.Popen`, as far as tests need it."""
+    """Has the parts of `subprocess.Popen` that tests need."""
 
     def __init__(
         self, pid: int, status: int, stdout: IO[str] | None = None, stderr: IO[str] | None = None
@@ -56,10 +56,10 @@ class WarmProcess:
 
     def _look(self, timeout: float | None) -> int | None:
         if self.returncode is None and select.select([self._status], [], [], timeout)[0]:
-            told = os.read(self._status, _NUMBER.size)
+            code = os.read(self._status, _NUMBER.size)
             os.close(self._status)
-            assert told, "whoever starts processes has died"
-            self.returncode = _NUMBER.unpack(told)[0]
+            assert code, "the process that forks the others has died"
+            self.returncode = _NUMBER.unpack(code)[0]
         return self.returncode
 
     def send_signal(self, number: int) -> None:
@@ -94,8 +94,8 @@ class WarmProcess:
 
 
 @dataclass(frozen=True)
-class _Order:
-    """What to become: a module whose ``main`` is called, as a command would be."""
+class _Command:
+    """What a forked process runs: a module whose ``main`` is called like a command."""
 
     module: str
     args: Sequence[str]
@@ -104,22 +104,22 @@ class _Order:
 
 
 class _Starter:
-    """The one that all are forked from; begun with the first of them."""
+    """Starts the process that all others are forked from, with the first of them."""
 
     def __init__(self) -> None:
         self._line: socket.socket | None = None
         self._turn = threading.Lock()
 
-    def start(self, order: _Order, stdout: int, stderr: int) -> tuple[int, int]:
-        """Its number, and where its exit code will be told."""
-        status, told = os.pipe()
+    def start(self, order: _Command, stdout: int, stderr: int) -> tuple[int, int]:
+        """The pid of the new process, and the pipe that gets its exit code."""
+        status, exit_code = os.pipe()
         with self._turn:
             line = self._line = self._line or self._begin()
-            socket.send_fds(line, [json.dumps(vars(order)).encode()], [stdout, stderr, told])
-        os.close(told)
-        begun = os.read(status, _NUMBER.size)
-        assert begun, "whoever starts processes has died"
-        return _NUMBER.unpack(begun)[0], status
+            socket.send_fds(line, [json.dumps(vars(order)).encode()], [stdout, stderr, exit_code])
+        os.close(exit_code)
+        pid = os.read(status, _NUMBER.size)
+        assert pid, "the process that forks the others has died"
+        return _NUMBER.unpack(pid)[0], status
 
     def _begin(self) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -142,11 +142,11 @@ class _Starter:
 _starter = _Starter()
 
 
-def started(
+def start_process(
     module: str, *args: str, env: Mapping[str, str], cwd: Path, log: IO[bytes] | None = None
 ) -> WarmProcess:
     """A process with its output in ``log``, or else in pipes."""
-    order = _Order(module, args, env, str(cwd))
+    order = _Command(module, args, env, str(cwd))
     if log is not None:
         return WarmProcess(*_starter.start(order, log.fileno(), log.fileno()))
     out, theirs = os.pipe()
@@ -161,56 +161,56 @@ def started(
 # The process that starts the others
 
 
-def _serve(line: socket.socket) -> tuple[_Order, list[int]]:
-    """Starts what is asked for, and tells how it ended. Comes back in those it has started."""
+def _serve(line: socket.socket) -> tuple[_Command, list[int]]:
+    """Fork a process for each command and report its exit code. Returns in the forked process."""
     woken, wakes = os.pipe()
     os.set_blocking(wakes, False)
     signal.set_wakeup_fd(wakes)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    # Ctrl-C ends the tests, which end this one.
+    # Ctrl-C ends the tests, which end this process.
     interrupted = signal.signal(signal.SIGINT, signal.SIG_IGN)
     children: dict[int, int] = {}
     while True:
         ready, _, _ = select.select([line.fileno(), woken], [], [])
         if woken in ready:
             os.read(woken, 4096)
-            _tell_of_the_dead(children)
+            _report_exit_codes(children)
         if line.fileno() in ready:
             message, fds, _, _ = socket.recv_fds(line, _MOST_BYTES, 3)
             if not message:
-                _leave(children)
+                _kill_all(children)
             pid = os.fork()
             if pid == 0:
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 signal.signal(signal.SIGINT, interrupted)
-                return _Order(**json.loads(message)), fds
+                return _Command(**json.loads(message)), fds
             for fd in fds[:2]:
                 os.close(fd)
             children[pid] = fds[2]
             os.write(fds[2], _NUMBER.pack(pid))
 
 
-def _tell_of_the_dead(children: dict[int, int]) -> None:
+def _report_exit_codes(children: dict[int, int]) -> None:
     while children:
         pid, state = os.waitpid(-1, os.WNOHANG)
         if pid == 0:
             return
-        told = children.pop(pid)
-        # Perhaps nobody waits for it.
+        exit_code = children.pop(pid)
+        # The test may have closed the other end.
         with suppress(BrokenPipeError):
-            os.write(told, _NUMBER.pack(os.waitstatus_to_exitcode(state)))
-        os.close(told)
+            os.write(exit_code, _NUMBER.pack(os.waitstatus_to_exitcode(state)))
+        os.close(exit_code)
 
 
-def _leave(children: Mapping[int, int]) -> NoReturn:
+def _kill_all(children: Mapping[int, int]) -> NoReturn:
     for pid in children:
         os.kill(pid, signal.SIGCONT)
         os.kill(pid, signal.SIGKILL)
     sys.exit()
 
 
-def _become(order: _Order, fds: Sequence[int]) -> None:
+def _become(order: _Command, fds: Sequence[int]) -> None:
     os.dup2(fds[0], 1)
     os.dup2(fds[1], 2)
     os.closerange(3, 1024)
@@ -232,14 +232,14 @@ def _preload() -> None:
                  "uvloop", "tests.chaos.worker_main"):  # fmt: skip
         importlib.import_module(name)
     importlib.import_module("penstock.cli").command()
-    # What is there stays, and is not looked through by each of them again.
+    # The forked processes do not collect the imported objects again.
     gc.collect()
     gc.freeze()
 
 
 def _run(module: str) -> NoReturn:
-    """Call ``main``, then end without taking all modules apart, which takes as long as a command.
-    Threads and exit functions are ended as always."""
+    """Call ``main``, then end without tearing down all modules, which takes as long as a command.
+    Threads and exit functions end as usual."""
     code: object = 0
     try:
         importlib.import_module(module).main()

@@ -10,7 +10,7 @@ from benchmarks.lab import Bench, Lab, limits_of
 from benchmarks.measure import percentile, timed
 from benchmarks.pages import Walk
 from penstock.engine.claim import claim
-from penstock.engine.run import Worked
+from penstock.engine.run import ClaimOutcomes
 from penstock.engine.settle import settle
 from penstock.model.outcomes import Done
 from penstock.store.jobs.claims import Served
@@ -84,7 +84,7 @@ async def claims(bench: Bench, count: int) -> list[float]:
         if claimed is None:
             raise RuntimeError("nothing was there to claim")
         found.append(clock.seconds * 1000)
-        done = Worked([Done({"sku": "x"}) for _ in claimed.items])
+        done = ClaimOutcomes([Done({"sku": "x"}) for _ in claimed.items])
         await settle(bench.runtime, claimed, done, "bench", 30)
     return found
 

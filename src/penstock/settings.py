@@ -174,7 +174,7 @@ class Settings(MonitorSettings, PlaceSettings):
     )
     limit_shopify: str = Field(
         "2/s burst 40",
-        description="Calls to a Shopify shop, until it tells its own cost bucket in its answers.",
+        description="Calls to a Shopify shop, until its answers report its own cost bucket.",
     )
     limit_woocommerce: str = Field(
         "60/min burst 10", description="Calls to a WooCommerce shop, per address."
@@ -343,7 +343,7 @@ class Settings(MonitorSettings, PlaceSettings):
         2000, ge=50, description="How often the queue's level is looked at."
     )
     depth_alert_ms: int = Field(
-        300_000, ge=1000, description="How often an overload is told of while it lasts."
+        300_000, ge=1000, description="Interval of the alert during an overload."
     )
 
     # Keeping

@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx2
 from tests.ports import free_port
-from tests.warm import WarmProcess, started
+from tests.warm import WarmProcess, start_process
 
 from penstock.accounts.passwords import hash_password
 from penstock.guards.sealing import new_key
@@ -140,7 +140,7 @@ class House:
             "PYTHONPATH": os.pathsep.join([str(_ROOT / "src"), str(_ROOT)]),
         }
         with (self.folder / f"{command[0]}.log").open("ab") as out:
-            return started("penstock.cli", *command, env={**kept, **told}, cwd=_ROOT, log=out)
+            return start_process("penstock.cli", *command, env={**kept, **told}, cwd=_ROOT, log=out)
 
     def _wait(self, condition: Any, what: str, timeout: float = 90) -> None:
         deadline = time.monotonic() + timeout

@@ -1,4 +1,4 @@
-"""The time of day of one process, wrong on purpose."""
+"""Sets the time of day of one process, for tests with wrong clocks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from tests.chaos.tools import FAKETIME
 
 @dataclass(frozen=True)
 class Clock:
-    """The time of day of one process. As a real one, it may jump; what measures spans does not."""
+    """The time of day of one process. It may jump like a real clock; the monotonic clock does
+    not."""
 
     file: Path
 

@@ -1,4 +1,4 @@
-"""Real processes over the real database, and the history of all they do."""
+"""Real processes on the real database, with a history of all changes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.chaos.chaos_bench import ChaosBench
 from tests.chaos.clocks import Clock
-from tests.chaos.crew import Crew
-from tests.chaos.ordeal import Ordeal
+from tests.chaos.worker_pool import WorkerPool
 from tests.checker.benches import has_history, runtime, scripted
 from tests.fixtures import MakePrincipal
 
@@ -26,17 +26,20 @@ def settings(settings: Settings) -> Settings:
 
 
 @pytest.fixture
-def crew(settings: Settings, owner_dsn: str, tmp_path: Path) -> Iterator[Crew]:
-    with Crew(settings, owner_dsn, tmp_path / "crew") as made:
+def worker_pool(settings: Settings, owner_dsn: str, tmp_path: Path) -> Iterator[WorkerPool]:
+    with WorkerPool(settings, owner_dsn, tmp_path / "crew") as made:
         yield made
 
 
 @pytest.fixture
-async def ordeal(
-    runtime: Runtime, principal: MakePrincipal, crew: Crew, monkeypatch: pytest.MonkeyPatch
-) -> Ordeal:
+async def chaos_bench(
+    runtime: Runtime,
+    principal: MakePrincipal,
+    worker_pool: WorkerPool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> ChaosBench:
     monkeypatch.setenv(ALLOW_CRASH, "1")
-    return Ordeal(runtime, await principal())
+    return ChaosBench(runtime, await principal())
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What imports do while they run: how many are done per minute, and what the others wait for."""
+"""Progress of running imports: how many are done per minute, and what the others wait for."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Progress:
 
     @property
     def idle_seconds(self) -> float:
-        """How long nothing has been done, as far as the last line told."""
+        """Seconds without a done item, as of the last line."""
         return self._at - self._moved_at
 
     async def print_once(self) -> None:

@@ -1,4 +1,4 @@
-"""The noop pipeline of test workers, which notes when each item was begun, beside the database."""
+"""The noop pipeline of test workers, which records in a file when each item began."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ JOURNAL = "PENSTOCK_TEST_JOURNAL"
 
 @dataclass(frozen=True)
 class Begun:
-    """An item's turn, by the clock of its worker."""
+    """The run of an item, by the clock of its worker."""
 
     at: float
     job_id: UUID
@@ -44,11 +44,11 @@ class JournalledNoop(Noop):
 
 
 def noop_of_this_process() -> dict[str, Any]:
-    """Nothing, or the noop that writes a journal, where the environment names one."""
+    """The noop pipeline that writes a journal, if the environment names one."""
     path = os.environ.get(JOURNAL)
     if path is None:
         return {}
-    # Each line is a write of its own: a killed process has said all it did.
+    # Each line is written at once, so that the journal of a killed process is complete.
     return {"noop": JournalledNoop(open(path, "a", buffering=1, encoding="utf-8"))}
 
 

@@ -1,4 +1,4 @@
-"""A PostgreSQL of the test's own, to be killed, starved and lied to."""
+"""A separate PostgreSQL for tests that kill it, fill its disk or make its writes fail."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from penstock.supervisor.postgres import EmbeddedPostgres
 
 
 class OwnServer:
-    """Tests in a class of this kind run on a server nobody else uses."""
+    """Tests in a subclass run on a server that no other test uses."""
 
     @pytest.fixture
     async def server(self, new_cluster: Path, tmp_path: Path) -> AsyncIterator[EmbeddedPostgres]:

@@ -1,4 +1,4 @@
-"""Clients that submit all the time and ask again, with the same key, when they heard nothing."""
+"""Clients that submit all the time and repeat a request, with the same key, without an answer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from tests.chaos.ordeal import Ordeal
+from tests.chaos.chaos_bench import ChaosBench
 from tests.checker.case import Submitted
 from tests.checker.polling import until
 
@@ -16,9 +16,9 @@ from penstock.engine.settle import TRANSIENT_DB_ERRORS
 
 @dataclass
 class Submitters:
-    ordeal: Ordeal
+    chaos_bench: ChaosBench
     items: int
-    # How often one of them did not know whether its job was accepted.
+    # How often a client did not know whether its job was accepted.
     unsure: int = 0
     stopped: bool = False
 
@@ -27,24 +27,24 @@ class Submitters:
         while not self.stopped:
             key = f"{client}.{number}"
             try:
-                job_id = await self.ordeal.submit(
+                job_id = await self.chaos_bench.submit(
                     "noop", {"items": self.items}, idempotency_key=key
                 )
             except TRANSIENT_DB_ERRORS:
                 self.unsure += 1
                 await asyncio.sleep(0.05)
             else:
-                self.ordeal.sent[job_id] = Submitted(
+                self.chaos_bench.sent[job_id] = Submitted(
                     self.items, [{"row": row} for row in range(self.items)], key=key
                 )
                 number += 1
 
     async def accepts(self, jobs: int) -> None:
-        """Wait until so many more were accepted."""
-        least = len(self.ordeal.sent) + jobs
+        """Wait until that many more jobs were accepted."""
+        least = len(self.chaos_bench.sent) + jobs
 
         async def enough() -> bool:
-            return len(self.ordeal.sent) >= least
+            return len(self.chaos_bench.sent) >= least
 
         await until(enough, "jobs to be accepted")
 
@@ -56,8 +56,10 @@ class Submitters:
 
 
 @asynccontextmanager
-async def submitting(ordeal: Ordeal, clients: int, items: int) -> AsyncIterator[Submitters]:
-    submitters = Submitters(ordeal, items)
+async def submitting(
+    chaos_bench: ChaosBench, clients: int, items: int
+) -> AsyncIterator[Submitters]:
+    submitters = Submitters(chaos_bench, items)
     tasks = [asyncio.create_task(submitters.submit(number)) for number in range(clients)]
     try:
         yield submitters

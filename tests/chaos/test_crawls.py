@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from tests.chaos.crew import Crew
+from tests.chaos.worker_pool import WorkerPool
 from tests.checker.polling import until
 from tests.crawl.site import Reply, Site, plan_of, product_page, sites
 from tests.crawl.support import Crawler
@@ -71,7 +71,9 @@ async def _requests_after_storing(crawler: Crawler, shops: list[Site]) -> list[s
     ]
 
 
-async def test_workers_are_killed_after_every_commit(crawler: Crawler, crew: Crew) -> None:
+async def test_workers_are_killed_after_every_commit(
+    crawler: Crawler, worker_pool: WorkerPool
+) -> None:
     """What is committed is neither fetched nor extracted again. Companies of one claim are worked
     on side by side, so that the commit of one kills a worker whose other requests are on their
     way: each lease that was lost then repeats one request at most."""
@@ -83,10 +85,10 @@ async def test_workers_are_killed_after_every_commit(crawler: Crawler, crew: Cre
         async def over() -> bool:
             return bool((await crawler.bench.job(run_id))["state"] == "done")
 
-        while await crew.start("after_commit:kill:2", worker_slots=1).dies_unless(over):
+        while await worker_pool.start("after_commit:kill:2", worker_slots=1).dies_unless(over):
             deaths += 1
             assert deaths < 60
-        crew.start()
+        worker_pool.start()
         await _ends(crawler, run_id)
         assert deaths >= 5
         assert await _requests_after_storing(crawler, shops) == []
@@ -105,15 +107,15 @@ async def test_workers_are_killed_after_every_commit(crawler: Crawler, crew: Cre
 
 @pytest.mark.parametrize("place", ["after_claim", "after_work", "before_commit"])
 async def test_workers_are_killed_before_their_commit(
-    crawler: Crawler, crew: Crew, place: str
+    crawler: Crawler, worker_pool: WorkerPool, place: str
 ) -> None:
     async with sites("a", "b", "c") as shops:
         _fill(shops, 4)
         run_id = await crawler.start(plan_of(*shops), rate=20)
         for nth in (2, 3, 5):
-            victim = crew.start(f"{place}:kill:{nth}")
+            victim = worker_pool.start(f"{place}:kill:{nth}")
             assert await victim.dies(60) == -signal.SIGKILL
-        crew.start()
+        worker_pool.start()
         await _ends(crawler, run_id)
         run = await crawler.look(run_id)
         assert run.counts["ready"] == 12
@@ -126,7 +128,7 @@ async def test_workers_are_killed_before_their_commit(
 
 @pytest.mark.parametrize(("pages", "rate"), [(4, 10), pytest.param(100, 5, marks=LONG)])
 async def test_twenty_companies_in_order_and_at_their_rate(
-    crawler: Crawler, crew: Crew, shops: list[Site], pages: int, rate: float
+    crawler: Crawler, worker_pool: WorkerPool, shops: list[Site], pages: int, rate: float
 ) -> None:
     """With pages that are gone, a company that fails, and a worker that is killed."""
     _fill(shops, pages)
@@ -135,10 +137,10 @@ async def test_twenty_companies_in_order_and_at_their_rate(
     broken.pages = {f"/p/{number}": Reply(b"", 403) for number in range(max(pages, 8))}
     run_id = await crawler.start(plan_of(*shops), rate=rate)
     began = time.monotonic()
-    workers = [crew.start() for _ in range(2)]
+    workers = [worker_pool.start() for _ in range(2)]
     await gone.until_asked(min(2, pages))
     workers[0].kill()
-    crew.start()
+    worker_pool.start()
     await _ends(crawler, run_id, 120 + 5 * pages / rate)
     took = time.monotonic() - began
     run = await crawler.look(run_id)
@@ -181,12 +183,12 @@ def _number(path: str) -> int:
 
 
 async def test_an_abort_stops_all_workers_within_a_slice(
-    crawler: Crawler, crew: Crew, shops: list[Site]
+    crawler: Crawler, worker_pool: WorkerPool, shops: list[Site]
 ) -> None:
     _fill(shops, 50)
     run_id = await crawler.start(plan_of(*shops), rate=20)
     for _ in range(2):
-        crew.start()
+        worker_pool.start()
     await shops[0].until_asked(5)
     runtime: Any = crawler.bench.runtime
     caller = Caller(crawler.bench.who, None)

@@ -1,5 +1,5 @@
-"""F8: disks that are full, of the files and of the database. Nothing is lost, nobody is blamed, and
-all goes on by itself once there is space."""
+"""F8: disks that are full, of the files and of the database. Nothing is lost, no
+attempt is counted, and work continues once there is space."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import asyncpg
 import httpx2
 import pytest
 from tests.api.conftest import api_db, app, caller, client, file_of, refused, shared_routes
-from tests.chaos.crew import Crew
-from tests.chaos.ordeal import Ordeal
+from tests.chaos.chaos_bench import ChaosBench
+from tests.chaos.worker_pool import WorkerPool
 from tests.checker.polling import until
 
 from penstock.settings import Settings
@@ -31,7 +31,7 @@ _MEBIBYTE = 1024 * 1024
 
 @dataclass(frozen=True)
 class Disk:
-    """A small file system of the test's own."""
+    """A small file system for one test."""
 
     folder: Path
 
@@ -40,7 +40,7 @@ class Disk:
         return self.folder / "ballast"
 
     def fill(self) -> None:
-        """Take all the space there is; whoever writes at the same time takes some of it."""
+        """Fill the disk; processes that write at the same time take some of the space."""
         with suppress(OSError), self._ballast.open("ab", buffering=0) as file:
             while True:
                 file.write(b"\0" * 65536)
@@ -110,7 +110,8 @@ class OwnServer:
 
     @pytest.fixture
     def wal_apart(self) -> bool:
-        """The log of changes on another disk: only tables cannot grow, and the server lives."""
+        """The log of changes on another disk: only tables cannot grow, and the server keeps
+        running."""
         return True
 
     @pytest.fixture
@@ -145,45 +146,50 @@ class OwnServer:
     def api_dsn(self, server: EmbeddedPostgres) -> str:
         return server.api_dsn
 
-    async def _meets_it(self, crew: Crew, *words: str) -> None:
+    async def _meets_it(self, worker_pool: WorkerPool, *words: str) -> None:
         async def said() -> bool:
-            return any(word in hand.said() for hand in crew.hands for word in words)
+            return any(word in hand.said() for hand in worker_pool.processes for word in words)
 
         await until(said, f"a worker to say one of {words}", timeout=60)
 
-    async def _goes_on(self, ordeal: Ordeal, crew: Crew, job_id: object, rows: int) -> None:
-        (job,) = await ordeal.ended(job_id, timeout=60)  # type: ignore[arg-type]
+    async def _goes_on(
+        self, chaos_bench: ChaosBench, worker_pool: WorkerPool, job_id: object, rows: int
+    ) -> None:
+        (job,) = await chaos_bench.ended(job_id, timeout=60)  # type: ignore[arg-type]
         assert (job["state"], job["done"], job["error"]) == ("done", rows, 0)
         assert job["attempts"] == 0
         burned = "SELECT count(*) FROM job_items WHERE attempts > 1 OR crashes > 0"
-        assert await ordeal.value(burned) == 0
-        assert not [hand.said() for hand in crew.hands if hand.dead]
-        await ordeal.is_clean()
+        assert await chaos_bench.value(burned) == 0
+        assert not [hand.said() for hand in worker_pool.processes if hand.dead]
+        await chaos_bench.is_clean()
 
 
 class TestTables(OwnServer):
     async def test_they_cannot_grow(
-        self, disk: Disk, ordeal: Ordeal, crew: Crew, client: httpx2.AsyncClient
+        self,
+        disk: Disk,
+        chaos_bench: ChaosBench,
+        worker_pool: WorkerPool,
+        client: httpx2.AsyncClient,
     ) -> None:
-        """In the middle of an ingest: it waits, the API says why, and then it goes on."""
+        """In the middle of an ingest: it waits, the API says why, and then it continues."""
         rows = 20_000
-        job_id = await ordeal.send(rows, inline=False, payloadBytes=200, workMs=0.05)
-        await crew.start(ingest_max_rows=500).is_up()
-        await ordeal.reaches(job_id, "total", 2000)
+        job_id = await chaos_bench.send(rows, inline=False, payloadBytes=200, workMs=0.05)
+        await worker_pool.start(ingest_max_rows=500).is_up()
+        await chaos_bench.reaches(job_id, "total", 2000)
         # The history is kept by the owner alone, but here the API writes, too.
         for what in ("TABLES", "SEQUENCES"):
-            await ordeal.value(
-                f'GRANT ALL ON ALL {what} IN SCHEMA "{ordeal.runtime.db.schema}" TO penstock_api'
-            )
+            schema = chaos_bench.runtime.db.schema
+            await chaos_bench.value(f'GRANT ALL ON ALL {what} IN SCHEMA "{schema}" TO penstock_api')
         disk.fill()
-        await self._meets_it(crew, "No space left", "DiskFull")
+        await self._meets_it(worker_pool, "No space left", "DiskFull")
         order = {"pipeline": "noop", "config": {"items": 100, "payloadBytes": 100_000}}
         answer = await client.post("/api/jobs", json=order)
         refused(answer, 507, "STORAGE_FULL")
         assert int(answer.headers["retry-after"]) > 0
-        assert (await ordeal.job(job_id))["state"] == "running"
+        assert (await chaos_bench.job(job_id))["state"] == "running"
         disk.free()
-        await self._goes_on(ordeal, crew, job_id, rows)
+        await self._goes_on(chaos_bench, worker_pool, job_id, rows)
 
 
 @pytest.mark.long
@@ -195,12 +201,12 @@ class TestTablesAndLog(OwnServer):
         return False
 
     async def test_the_server_cannot_start(
-        self, disk: Disk, ordeal: Ordeal, crew: Crew, server: EmbeddedPostgres
+        self, disk: Disk, chaos_bench: ChaosBench, worker_pool: WorkerPool, server: EmbeddedPostgres
     ) -> None:
         rows = 6000
-        job_id = await ordeal.send(rows, inline=False, payloadBytes=200, workMs=0.5)
-        await crew.start(ingest_max_rows=200).is_up()
-        await ordeal.reaches(job_id, "total", 2000)
+        job_id = await chaos_bench.send(rows, inline=False, payloadBytes=200, workMs=0.5)
+        await worker_pool.start(ingest_max_rows=200).is_up()
+        await chaos_bench.reaches(job_id, "total", 2000)
         disk.fill()
         with suppress(*CONNECTION_ERRORS):
             conn = await asyncpg.connect(server.superuser_dsn)
@@ -212,4 +218,4 @@ class TestTablesAndLog(OwnServer):
 
         await until(told, "the supervisor to say what is wrong", timeout=60)
         disk.free()
-        await self._goes_on(ordeal, crew, job_id, rows)
+        await self._goes_on(chaos_bench, worker_pool, job_id, rows)

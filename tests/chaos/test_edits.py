@@ -7,8 +7,8 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from tests.chaos.crew import Crew
 from tests.chaos.test_extraction_kills import until_done
+from tests.chaos.worker_pool import WorkerPool
 from tests.extraction.support import ended, send_file
 from tests.fixtures import Bench
 
@@ -41,11 +41,11 @@ async def counts(bench: Bench, job_id: UUID) -> Any:
     return tuple(found)
 
 
-async def survive(bench: Bench, crew: Crew, *places: str) -> None:
-    """Kill a worker at each place of a step of the edit; the next one goes on."""
+async def survive(bench: Bench, worker_pool: WorkerPool, *places: str) -> None:
+    """Kill a worker at each place of a step of the edit; the next one continues."""
     for place in places:
-        assert await crew.start(f"bulk_{place}").dies(60) == -signal.SIGKILL
-    last = crew.start()
+        assert await worker_pool.start(f"bulk_{place}").dies(60) == -signal.SIGKILL
+    last = worker_pool.start()
     await until_done(bench, timeout=240)
     last.kill()
 
@@ -59,7 +59,7 @@ async def begin(bench: Bench, job_id: UUID, change: Change | None) -> None:
             assert await edits.start(conn, bench.who, job_id, RowFilter(), change, None)
 
 
-async def test_an_edit_and_its_undo_survive_kills(bench: Bench, crew: Crew) -> None:
+async def test_an_edit_and_its_undo_survive_kills(bench: Bench, worker_pool: WorkerPool) -> None:
     """Killed while cells are written, while rows are reopened, and while products are taken back;
     this process goes on."""
     rows, bad = 2100, 2050
@@ -73,7 +73,7 @@ async def test_an_edit_and_its_undo_survive_kills(bench: Bench, crew: Crew) -> N
     ):
         await begin(bench, job_id, change)
         for place in places:
-            assert await crew.start(f"bulk_{place}").dies(60) == -signal.SIGKILL
+            assert await worker_pool.start(f"bulk_{place}").dies(60) == -signal.SIGKILL
         service = BulkService(bench.runtime)
         while await service.run_once():
             pass
@@ -83,8 +83,10 @@ async def test_an_edit_and_its_undo_survive_kills(bench: Bench, crew: Crew) -> N
 
 
 @pytest.mark.long
-async def test_large_edits_and_their_undo_survive_kills(bench: Bench, crew: Crew) -> None:
-    """Of several chunks in each pass, one edit upon the other."""
+async def test_large_edits_and_their_undo_survive_kills(
+    bench: Bench, worker_pool: WorkerPool
+) -> None:
+    """Of several chunks in each pass, one edit after the other."""
     rows, bad = 100_000, 3_000
     job_id = await send_file(bench, file_of(rows, bad), intent="merge", source="a", currency="EUR")
     await bench.work(job_id)
@@ -102,7 +104,7 @@ async def test_large_edits_and_their_undo_survive_kills(bench: Bench, crew: Crew
         (None, fresh, ("after_commit:kill:1", "before_commit:kill:2", "before_commit:kill:3")),
     ):
         await begin(bench, job_id, change)
-        await survive(bench, crew, *places)
+        await survive(bench, worker_pool, *places)
         assert await counts(bench, job_id) == expected
     items = await bench.items(job_id)
     assert [item["row_no"] for item in items] == list(range(1, rows + 1))

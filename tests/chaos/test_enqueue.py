@@ -1,4 +1,4 @@
-"""F16, F17: the API dies while it accepts a job, and uploads that trickle or break off."""
+"""F16, F17: the API dies while it accepts a job; uploads are slow or break off."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import pytest
 from tests.checker.polling import until
 from tests.fixtures import Bench
 from tests.ports import free_port
-from tests.warm import WarmProcess, started
+from tests.warm import WarmProcess, start_process
 
-from penstock.engine.services.tidy import Tidied, Tidier, TidierConfig
+from penstock.engine.services.tidy import Tidier, TidierConfig, TidyResult
 from penstock.settings import Settings
 from penstock.store.accounts import accounts
 
@@ -32,7 +32,7 @@ class Server:
 
     async def start(self, failpoint: str = "") -> None:
         if self.process is not None:
-            # Until the one before is gone, it would answer that it listens.
+            # The process before would answer until it has ended.
             self.process.wait()
         kept = {k: v for k, v in os.environ.items() if not k.startswith("PENSTOCK_")}
         env = {
@@ -45,7 +45,9 @@ class Server:
             "PENSTOCK_FAILPOINT": failpoint,
         }
         with self._log.open("ab") as log:
-            self.process = started("penstock.cli", "api", env=env, cwd=self._log.parent, log=log)
+            self.process = start_process(
+                "penstock.cli", "api", env=env, cwd=self._log.parent, log=log
+            )
 
         async def answers() -> bool:
             assert self.process is not None
@@ -124,10 +126,10 @@ async def test_no_job_or_a_whole_one(
     assert await counts(bench) == (jobs, jobs)
     tidier = Tidier(bench.runtime, TidierConfig(orphan_hours=24))
     if not jobs:
-        # The bytes are nobody's now: sent again in time they are used, else they go.
+        # The bytes have no row: they are used if they are sent again in time, otherwise deleted.
         assert len(on_disk(settings)) == 1
         grow_old(settings)
-        assert await tidier.run_once() == Tidied(blobs=1)
+        assert await tidier.run_once() == TidyResult(blobs=1)
     await server.start()
     again = await post(server, key, **{"Idempotency-Key": "one"})
     assert again.status_code == 202, again.text
@@ -138,14 +140,14 @@ async def test_no_job_or_a_whole_one(
     assert row is not None
     assert (str(row["id"]), row["state"], row["done"]) == (again.json()["jobId"], "done", 2)
     grow_old(settings)
-    assert await tidier.run_once() == Tidied()
+    assert await tidier.run_once() == TidyResult()
 
 
 @pytest.mark.parametrize("api_dies", [False, True])
 async def test_an_upload_that_breaks_off(
     bench: Bench, server: Server, key: str, settings: Settings, api_dies: bool
 ) -> None:
-    """By the caller, or with the API itself: then its half-made file is swept later."""
+    """By the caller, or with the API itself: then its incomplete file is deleted later."""
     await server.start()
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(
@@ -162,7 +164,7 @@ async def test_an_upload_that_breaks_off(
         server.kill()
         grow_old(settings)
         tidied = await Tidier(bench.runtime, TidierConfig(orphan_hours=24)).run_once()
-        assert tidied == Tidied(half_made=1)
+        assert tidied == TidyResult(half_made=1)
     else:
         writer.transport.abort()
 

@@ -1,4 +1,4 @@
-"""Workers that are killed over a supplier's file, wherever they are."""
+"""Workers that are killed at every step of a supplier's file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import signal
 from typing import Any
 
 import pytest
-from tests.chaos.crew import Crew
+from tests.chaos.worker_pool import WorkerPool
 from tests.checker.polling import until
 from tests.extraction.support import ended, send_file
 from tests.fixtures import Bench
@@ -27,7 +27,7 @@ async def until_done(bench: Bench, *jobs: object, timeout: float = 60) -> None:
 
 @pytest.mark.parametrize("place", ["job_effect_before_commit", "job_effect_after_commit"])
 async def test_a_worker_is_killed_while_it_unpublishes(
-    bench: Bench, crew: Crew, place: str
+    bench: Bench, worker_pool: WorkerPool, place: str
 ) -> None:
     settings: dict[str, Any] = {"intent": "merge", "source": "acme", "currency": "EUR"}
     first = await send_file(bench, ALL, **settings)
@@ -35,9 +35,9 @@ async def test_a_worker_is_killed_while_it_unpublishes(
     job_id = await send_file(
         bench, HEAD + b"A00001,Thing 1,1.00\n", missing="unpublish", **settings
     )
-    victim = crew.start(f"{place}:kill:2")
+    victim = worker_pool.start(f"{place}:kill:2")
     assert await victim.dies(60) == -signal.SIGKILL
-    crew.start()
+    worker_pool.start()
     await until_done(bench)
     job = await ended(bench, job_id)
     assert job["summary"]["missing"]["unpublished"] == _ROWS - 1
@@ -50,13 +50,15 @@ async def test_a_worker_is_killed_while_it_unpublishes(
     assert (on_shelf, images) == (1, _ROWS - 1)
 
 
-async def test_a_worker_is_killed_while_columns_are_judged(bench: Bench, crew: Crew) -> None:
+async def test_a_worker_is_killed_while_columns_are_judged(
+    bench: Bench, worker_pool: WorkerPool
+) -> None:
     """The statistics are those of the whole file, however often the reading began."""
     job_id = await send_file(bench, ALL)
     for _ in range(2):
-        victim = crew.start("between_batches:kill:2", ingest_max_rows=200)
+        victim = worker_pool.start("between_batches:kill:2", ingest_max_rows=200)
         assert await victim.dies(60) == -signal.SIGKILL
-    crew.start()
+    worker_pool.start()
     await until_done(bench)
     job = await ended(bench, job_id)
     sku = next(one for one in job["summary"]["columns"] if one["column"] == "sku")
@@ -68,16 +70,16 @@ async def test_a_worker_is_killed_while_columns_are_judged(bench: Bench, crew: C
     "place", ["cached_results_before_commit", "cached_results_after_commit", "in_finish"]
 )
 async def test_a_worker_is_killed_over_results_that_are_used_again(
-    bench: Bench, crew: Crew, place: str
+    bench: Bench, worker_pool: WorkerPool, place: str
 ) -> None:
-    """While they are copied, and before anyone is told that they can be."""
+    """While they are copied, and before other workers are woken."""
     first = await send_file(bench, ALL, currency="USD")
     if place != "in_finish":
         await bench.work(first)
         await send_file(bench, ALL, currency="USD")
-    victim = crew.start(f"{place}:kill")
+    victim = worker_pool.start(f"{place}:kill")
     assert await victim.dies(60) == -signal.SIGKILL
-    crew.start()
+    worker_pool.start()
     await until_done(bench)
     last = await send_file(bench, ALL, currency="USD")
     await until_done(bench)
@@ -90,13 +92,15 @@ async def test_a_worker_is_killed_over_results_that_are_used_again(
 
 
 @pytest.mark.parametrize("place", ["range_prepared", "range_before_commit", "range_after_commit"])
-async def test_workers_are_killed_over_ranges_of_rows(bench: Bench, crew: Crew, place: str) -> None:
+async def test_workers_are_killed_over_ranges_of_rows(
+    bench: Bench, worker_pool: WorkerPool, place: str
+) -> None:
     """Every row is stored once, with its product and the note that the job created it."""
     job_id = await send_file(bench, ALL, intent="merge", source="acme", currency="EUR")
     for count in (2, 1):
-        victim = crew.start(f"{place}:kill:{count}", ingest_max_rows=300)
+        victim = worker_pool.start(f"{place}:kill:{count}", ingest_max_rows=300)
         assert await victim.dies(60) == -signal.SIGKILL
-    crew.start()
+    worker_pool.start()
     await until_done(bench)
     job = await ended(bench, job_id)
     assert (job["total"], job["done"], job["summary"]["new"]) == (_ROWS, _ROWS, _ROWS)

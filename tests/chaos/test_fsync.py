@@ -1,4 +1,4 @@
-"""F5: a disk that does not take what it is given. A kill alone does not show this."""
+"""F5: a disk whose writes fail. A kill alone does not show this."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tests.chaos.crew import Crew
-from tests.chaos.ordeal import Ordeal
+from tests.chaos.chaos_bench import ChaosBench
 from tests.chaos.own_server import OwnServer
 from tests.chaos.submitters import submitting
 from tests.chaos.tools import needs_strace
+from tests.chaos.worker_pool import WorkerPool
 from tests.checker.polling import until
 
 from penstock.supervisor.postgres import EmbeddedPostgres
@@ -42,21 +42,26 @@ def failing_syncs(server: EmbeddedPostgres, log: Path, after: int) -> Iterator[P
 class TestFailingDisk(OwnServer):
     @pytest.mark.parametrize("after", [5, pytest.param(40, marks=pytest.mark.long)])
     async def test_what_was_acknowledged_survives_a_failed_sync(
-        self, server: EmbeddedPostgres, ordeal: Ordeal, crew: Crew, tmp_path: Path, after: int
+        self,
+        server: EmbeddedPostgres,
+        chaos_bench: ChaosBench,
+        worker_pool: WorkerPool,
+        tmp_path: Path,
+        after: int,
     ) -> None:
-        """PostgreSQL gives up at once rather than trust the disk, and comes back by itself."""
+        """PostgreSQL stops at once instead of trusting the disk, and recovers by itself."""
         for _ in range(2):
-            await crew.start().is_up()
-        async with submitting(ordeal, clients=3, items=5) as progress:
+            await worker_pool.start().is_up()
+        async with submitting(chaos_bench, clients=3, items=5) as progress:
             await progress.accepts(20)
             with failing_syncs(server, tmp_path / "strace", after) as log:
                 await until(lambda: _injected(log), "a sync to fail")
                 await progress.is_unsure()
             await progress.accepts(40)
-        await ordeal.ended(*ordeal.sent, timeout=60)
+        await chaos_bench.ended(*chaos_bench.sent, timeout=60)
         assert "could not fdatasync" in server.log.read_text(errors="replace")
-        assert not [hand.said() for hand in crew.hands if hand.dead]
-        await ordeal.is_clean()
+        assert not [hand.said() for hand in worker_pool.processes if hand.dead]
+        await chaos_bench.is_clean()
 
 
 async def _injected(log: Path) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-from tests.chaos.crew import Crew
+from tests.chaos.worker_pool import WorkerPool
 from tests.checker.polling import until
 from tests.fixtures import Bench
 from tests.lookup.support import Catalog
@@ -28,7 +28,7 @@ async def shops() -> AsyncIterator[Sandbox]:
 
 
 async def test_workers_are_killed_after_every_commit_of_a_lookup(
-    bench: Bench, shops: Sandbox, crew: Crew
+    bench: Bench, shops: Sandbox, worker_pool: WorkerPool
 ) -> None:
     await add_sources(bench, shops)
     catalog = Catalog(bench)
@@ -40,10 +40,10 @@ async def test_workers_are_killed_after_every_commit_of_a_lookup(
     async def ended() -> bool:
         return bool((await bench.job(job_id))["state"] == "done")
 
-    while await crew.start("after_commit:kill:1", worker_slots=1).dies_unless(ended):
+    while await worker_pool.start("after_commit:kill:1", worker_slots=1).dies_unless(ended):
         deaths += 1
         assert deaths < 60
-    crew.start()
+    worker_pool.start()
     await until(ended, "the lookup to end", timeout=60)
     assert deaths >= 4
     results = await catalog.results(job_id)

@@ -8,11 +8,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from tests.chaos.crew import Crew, Hand
+from tests.chaos.chaos_bench import ChaosBench
 from tests.chaos.network import Network, network
-from tests.chaos.ordeal import Ordeal
 from tests.chaos.own_server import OwnServer
 from tests.chaos.tools import needs_namespaces
+from tests.chaos.worker_pool import WorkerPool, WorkerProcess
 from tests.checker.polling import until
 
 from penstock.supervisor import cluster as files
@@ -47,49 +47,50 @@ class TestPartition(OwnServer):
         ],
     )
     async def test_a_worker_that_is_cut_off_starts_nothing_after_its_lease(
-        self, net: Network, ordeal: Ordeal, crew: Crew, how: str
+        self, net: Network, chaos_bench: ChaosBench, worker_pool: WorkerPool, how: str
     ) -> None:
-        """It works at one long piece; whoever comes next finds all of it once the lease is over."""
-        job_id = await ordeal.send(100, inline=False, workMs=60)
-        lost = _start_behind(net, crew)
+        """The worker has one long piece; the next worker gets all of it when the lease has
+        expired."""
+        job_id = await chaos_bench.send(100, inline=False, workMs=60)
+        lost = _start_behind(net, worker_pool)
         await _works(lost)
         net.cut(how)
-        other = crew.start()
-        await ordeal.ended(job_id)
+        other = worker_pool.start()
+        await chaos_bench.ended(job_id)
         other.end()
         net.heal()
-        again = await ordeal.send(50)
-        await ordeal.ended(again, timeout=60)
-        await _respected_its_leases(ordeal, lost)
-        await ordeal.is_clean()
+        again = await chaos_bench.send(50)
+        await chaos_bench.ended(again, timeout=60)
+        await _respected_its_leases(chaos_bench, lost)
+        await chaos_bench.is_clean()
 
     async def test_a_worker_that_is_cut_off_for_good_can_still_be_ended(
-        self, net: Network, ordeal: Ordeal, crew: Crew
+        self, net: Network, chaos_bench: ChaosBench, worker_pool: WorkerPool
     ) -> None:
         """It gives up what it cannot write, within the time it is given."""
-        job_id = await ordeal.send(100, inline=False, workMs=60)
-        lost = _start_behind(net, crew)
+        job_id = await chaos_bench.send(100, inline=False, workMs=60)
+        lost = _start_behind(net, worker_pool)
         await _works(lost)
         net.cut("link down")
         began = time.monotonic()
         lost.end()
         assert time.monotonic() - began < 15
-        crew.start()
-        (job,) = await ordeal.ended(job_id)
+        worker_pool.start()
+        (job,) = await chaos_bench.ended(job_id)
         assert job["done"] == 100
-        await ordeal.is_clean()
+        await chaos_bench.is_clean()
 
 
-def _start_behind(net: Network, crew: Crew) -> Hand:
-    address = urlsplit(crew.owner_dsn)
+def _start_behind(net: Network, worker_pool: WorkerPool) -> WorkerProcess:
+    address = urlsplit(worker_pool.owner_dsn)
     dsn = f"{address.scheme}://{address.username}:{address.password}@{net.server}/penstock"
-    return crew.start(
+    return worker_pool.start(
         elsewhere=True, through=net.inside, env={"PENSTOCK_TEST_OWNER_DSN": dsn},
         worker_target_slice_ms=5000,
     )  # fmt: skip
 
 
-async def _works(hand: Hand, items: int = 3) -> None:
+async def _works(hand: WorkerProcess, items: int = 3) -> None:
     async def enough() -> bool:
         assert not hand.dead, hand.said()
         return len(hand.begun) >= items
@@ -97,10 +98,10 @@ async def _works(hand: Hand, items: int = 3) -> None:
     await until(enough, "the worker to begin items")
 
 
-async def _respected_its_leases(ordeal: Ordeal, hand: Hand) -> None:
+async def _respected_its_leases(chaos_bench: ChaosBench, hand: WorkerProcess) -> None:
     """Every item was begun under a lease over it that had not run out by the database's clock."""
     begun = hand.begun
-    late = await ordeal.value(
+    late = await chaos_bench.value(
         """
         SELECT count(*)
         FROM unnest($2::float8[], $3::uuid[], $4::integer[]) AS b (at, job_id, row_no)

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.chaos.crew import Crew
-from tests.chaos.ordeal import Ordeal
+from tests.chaos.chaos_bench import ChaosBench
+from tests.chaos.worker_pool import WorkerPool
 from tests.checker.polling import until
 
 from penstock.engine.claim import Claim
@@ -38,7 +38,7 @@ async def crowd(
 
 
 async def _at_once(*tries: Awaitable[Any]) -> list[Any]:
-    """All of them behind one barrier, so that nobody has a head start."""
+    """All of them wait at one barrier, so that they start together."""
     barrier = asyncio.Barrier(len(tries))
 
     async def one(attempt: Awaitable[Any]) -> Any:
@@ -61,77 +61,79 @@ def _long(rounds: int) -> Any:
 
 @pytest.mark.parametrize("rounds", [25, _long(10_000)])
 async def test_one_item_goes_to_one_claimer(
-    ordeal: Ordeal, crowd: list[Worker], rounds: int
+    chaos_bench: ChaosBench, crowd: list[Worker], rounds: int
 ) -> None:
-    job_id = await ordeal.send(1)
+    job_id = await chaos_bench.send(1)
     for _ in range(rounds):
         worker, claimed = await _claimed(crowd)
-        await release(ordeal.runtime, claimed, worker.id)
-    assert await ordeal.value("SELECT count(*) FROM history_slices WHERE op = 'INSERT'") == rounds
+        await release(chaos_bench.runtime, claimed, worker.id)
+    assert (
+        await chaos_bench.value("SELECT count(*) FROM history_slices WHERE op = 'INSERT'") == rounds
+    )
     crowd_of_one = crowd[0]
     assert await crowd_of_one.run_once()
-    (job,) = await ordeal.ended(job_id)
+    (job,) = await chaos_bench.ended(job_id)
     assert job["done"] == 1
-    await ordeal.is_clean()
+    await chaos_bench.is_clean()
 
 
 @pytest.mark.parametrize("rounds", [10, _long(1000)])
 async def test_a_lease_that_ran_out_is_written_by_its_holder_or_taken_by_a_sweeper(
-    ordeal: Ordeal, crowd: list[Worker], rounds: int
+    chaos_bench: ChaosBench, crowd: list[Worker], rounds: int
 ) -> None:
     """The holder settles while sweepers take its lease back and others claim what they free."""
-    sweepers = [Sweeper(ordeal.runtime) for _ in range(SWEEPERS)]
+    sweepers = [Sweeper(chaos_bench.runtime) for _ in range(SWEEPERS)]
     for _ in range(rounds):
-        job_id = await ordeal.send(1)
+        job_id = await chaos_bench.send(1)
         holder, claimed = await _claimed(crowd[:2])
-        worked = await run_items(ordeal.runtime, claimed, StopSign(), 60)
-        await ordeal.value("UPDATE slices SET expires_at = now() - interval '1 second'")
+        worked = await run_items(chaos_bench.runtime, claimed, StopSign(), 60)
+        await chaos_bench.value("UPDATE slices SET expires_at = now() - interval '1 second'")
         settled, *_ = await _at_once(
-            settle(ordeal.runtime, claimed, worked, holder.id, 5),
+            settle(chaos_bench.runtime, claimed, worked, holder.id, 5),
             *(sweeper.run_once() for sweeper in sweepers),
             *(worker.run_once() for worker in crowd[2:12]),
         )
-        runs = await ordeal.value(
+        runs = await chaos_bench.value(
             "SELECT count(*) FROM history_slices WHERE op = 'INSERT' AND job_id = $1", job_id
         )
-        # Without its lease the holder wrote nothing, and someone else has or will have the item.
-        assert settled.held == (runs == 1 and (await ordeal.job(job_id))["state"] == "done")
+        # Without its lease the worker wrote nothing; another one has the item or will claim it.
+        assert settled.held == (runs == 1 and (await chaos_bench.job(job_id))["state"] == "done")
         while await crowd[0].run_once():
             pass
-        (job,) = await ordeal.ended(job_id)
+        (job,) = await chaos_bench.ended(job_id)
         assert (job["done"], job["total"]) == (1, 1)
-    await ordeal.is_clean()
+    await chaos_bench.is_clean()
 
 
 @pytest.mark.parametrize("who_acts", ["holder", "successor"])
 async def test_a_sweeper_stopped_between_looking_and_taking(
-    ordeal: Ordeal, crew: Crew, who_acts: str
+    chaos_bench: ChaosBench, worker_pool: WorkerPool, who_acts: str
 ) -> None:
     """What it saw expired is settled by its holder, or done again by another, before it goes on."""
-    job_id = await ordeal.send(60, workMs=0.2)
-    holder = crew.start("after_claim:stop")
+    job_id = await chaos_bench.send(60, workMs=0.2)
+    holder = worker_pool.start("after_claim:stop")
     await holder.freezes()
-    late = crew.start("in_sweep:stop")
+    late = worker_pool.start("in_sweep:stop")
     await late.freezes()
-    other = crew.start() if who_acts == "successor" else holder
+    other = worker_pool.start() if who_acts == "successor" else holder
     other.wake()
-    (job,) = await ordeal.ended(job_id)
-    before = [dict(row) for row in await ordeal.items(job_id)]
+    (job,) = await chaos_bench.ended(job_id)
+    before = [dict(row) for row in await chaos_bench.items(job_id)]
     other.end()
     late.wake()
-    await _swept_once_more(ordeal, late.said().split()[0])
-    assert [dict(row) for row in await ordeal.items(job_id)] == before
+    await _swept_once_more(chaos_bench, late.said().split()[0])
+    assert [dict(row) for row in await chaos_bench.items(job_id)] == before
     assert (job["done"], job["total"]) == (60, 60)
-    await ordeal.is_clean()
+    await chaos_bench.is_clean()
 
 
-async def _swept_once_more(ordeal: Ordeal, worker: str) -> None:
+async def _swept_once_more(chaos_bench: ChaosBench, worker: str) -> None:
     """The woken worker has done what it was about to do: it claims again."""
-    probe = await ordeal.send(1)
+    probe = await chaos_bench.send(1)
 
     async def its_claim() -> bool:
         mine = "SELECT count(*) FROM history_slices WHERE job_id = $1 AND worker = $2"
-        return bool(await ordeal.value(mine, probe, worker))
+        return bool(await chaos_bench.value(mine, probe, worker))
 
     await until(its_claim, "the woken worker to go on")
-    await ordeal.ended(probe)
+    await chaos_bench.ended(probe)

@@ -7,8 +7,8 @@ import random
 from uuid import UUID
 
 import pytest
-from tests.chaos.crew import Crew
-from tests.chaos.ordeal import Ordeal
+from tests.chaos.chaos_bench import ChaosBench
+from tests.chaos.worker_pool import WorkerPool
 from tests.checker.polling import until
 
 from penstock.app import bulk
@@ -23,87 +23,94 @@ from penstock.store.jobs import jobs
 STEPS = 30
 
 
-async def operation(ordeal: Ordeal, operation_id: UUID) -> store.OperationRow:
-    async with ordeal.runtime.db.acquire() as conn:
+async def operation(chaos_bench: ChaosBench, operation_id: UUID) -> store.OperationRow:
+    async with chaos_bench.runtime.db.acquire() as conn:
         found = await store.get(conn, operation_id)
     assert found is not None
     return found
 
 
 async def test_killed_between_chunks_and_jobs_it_repeats_and_loses_nothing(
-    ordeal: Ordeal, crew: Crew
+    chaos_bench: ChaosBench, worker_pool: WorkerPool
 ) -> None:
-    """One job of many chunks and twenty of one, reopened while whoever does it is killed, before
+    """One job of many chunks and twenty of one, reopened by processes that are killed, before
     and after its commits."""
-    large = await ordeal.send(12_000, inline=False, failEvery=1)
-    small = [await ordeal.send(10, failEvery=1) for _ in range(20)]
-    crew.start()
-    await ordeal.ended(large, *small, timeout=60)
-    crew.hands[0].kill()
-    async with ordeal.runtime.db.transaction() as conn:
+    large = await chaos_bench.send(12_000, inline=False, failEvery=1)
+    small = [await chaos_bench.send(10, failEvery=1) for _ in range(20)]
+    worker_pool.start()
+    await chaos_bench.ended(large, *small, timeout=60)
+    worker_pool.processes[0].kill()
+    async with chaos_bench.runtime.db.transaction() as conn:
         operation_id, counted = await bulk.start(
-            conn, ordeal.who, BulkAction.REPROCESS, JobFilter(), {}, reach=bulk.reach_of(ordeal.who)
+            conn,
+            chaos_bench.who,
+            BulkAction.REPROCESS,
+            JobFilter(),
+            {},
+            reach=bulk.reach_of(chaos_bench.who),
         )
     assert counted.count == 21
     for point in ("before_commit:kill:2", "after_commit:kill:2", "before_commit:kill:9"):
-        await crew.start(f"bulk_{point}").dies(timeout=60)
-    crew.start()
+        await worker_pool.start(f"bulk_{point}").dies(timeout=60)
+    worker_pool.start()
 
     async def done() -> bool:
-        return bool((await operation(ordeal, operation_id)).state == "done")
+        return bool((await operation(chaos_bench, operation_id)).state == "done")
 
     await until(done, "the operation to end", timeout=60)
-    made = await operation(ordeal, operation_id)
+    made = await operation(chaos_bench, operation_id)
     assert (made.changed, made.left_out, made.failed) == (21, 0, 0)
     assert (made.items, made.items_left_out) == (12_200, 0)
-    ended = await ordeal.ended(large, *small, timeout=60)
+    ended = await chaos_bench.ended(large, *small, timeout=60)
     assert {(job["state"], job["generation"]) for job in ended} == {("done", 2)}
     reopened = "SELECT count(*) FROM history_items WHERE from_status = 'ERROR'"
-    assert await ordeal.value(reopened) == 12_200
+    assert await chaos_bench.value(reopened) == 12_200
     audits = "SELECT count(*) FROM audit WHERE action = 'job.reprocess'"
-    assert await ordeal.value(audits) == 21
-    await ordeal.is_clean()
+    assert await chaos_bench.value(audits) == 21
+    await chaos_bench.is_clean()
 
 
 @pytest.mark.parametrize("seed", range(3))
 async def test_any_sequence_of_control_keeps_the_invariants(
-    ordeal: Ordeal, crew: Crew, seed: int, monkeypatch: pytest.MonkeyPatch
+    chaos_bench: ChaosBench, worker_pool: WorkerPool, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Small enough for operations to take part.
     monkeypatch.setattr(reprocess, "MOST_AT_ONCE", 40)
     monkeypatch.setattr(ending, "MAX_SKIPPED_AT_ONCE", 60)
     chance = random.Random(seed)
     ids = [
-        await ordeal.send(150, inline=False, failEvery=3, workMs=1, concurrency=4),
-        await ordeal.send(80, failEvery=2, stages=2, barrier=True, summarizes=True),
-        await ordeal.send(120, inline=False, failEvery=4, failHow="skip", learns=True, workMs=1),
-        await ordeal.send(60, groups=5, failEvery=5, workMs=1),
+        await chaos_bench.send(150, inline=False, failEvery=3, workMs=1, concurrency=4),
+        await chaos_bench.send(80, failEvery=2, stages=2, barrier=True, summarizes=True),
+        await chaos_bench.send(
+            120, inline=False, failEvery=4, failHow="skip", learns=True, workMs=1
+        ),
+        await chaos_bench.send(60, groups=5, failEvery=5, workMs=1),
     ]
     for _ in range(2):
-        crew.start()
-    await crew.hands[0].is_up()
-    async with ordeal.watching():
+        worker_pool.start()
+    await worker_pool.processes[0].is_up()
+    async with chaos_bench.watching():
         for _ in range(STEPS):
-            await step(ordeal, chance, chance.choice(ids))
+            await step(chaos_bench, chance, chance.choice(ids))
             await asyncio.sleep(chance.random() * 0.15)
         for job_id in ids:
-            async with ordeal.runtime.db.transaction() as conn:
+            async with chaos_bench.runtime.db.transaction() as conn:
                 await jobs.resume(conn, job_id)
-        await ordeal.ended(*ids, timeout=60)
+        await chaos_bench.ended(*ids, timeout=60)
 
         async def over() -> bool:
-            return not await ordeal.value(
+            return not await chaos_bench.value(
                 "SELECT count(*) FROM bulk_operations WHERE state = 'running'"
             )
 
         await until(over, "operations to end")
-        await ordeal.ended(*ids, timeout=60)
-    await ordeal.is_clean()
+        await chaos_bench.ended(*ids, timeout=60)
+    await chaos_bench.is_clean()
 
 
-async def step(ordeal: Ordeal, chance: random.Random, job_id: UUID) -> None:
+async def step(chaos_bench: ChaosBench, chance: random.Random, job_id: UUID) -> None:
     action = chance.choice(["reprocess"] * 4 + ["cancel", "pause", "resume", "priority"])
-    async with ordeal.runtime.db.transaction() as conn:
+    async with chaos_bench.runtime.db.transaction() as conn:
         match action:
             case "cancel":
                 await ending.cancel(conn, job_id)
@@ -116,7 +123,7 @@ async def step(ordeal: Ordeal, chance: random.Random, job_id: UUID) -> None:
             case _:
                 try:
                     await bulk.reprocess_job(
-                        ordeal.runtime, conn, ordeal.who, job_id, any_selection(chance)
+                        chaos_bench.runtime, conn, chaos_bench.who, job_id, any_selection(chance)
                     )
                 except PermanentError as refused:
                     if refused.code != "INVALID_STATE":

@@ -8,7 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 import pytest
-from tests.chaos.crew import Crew
+from tests.chaos.worker_pool import WorkerPool
 from tests.checker.polling import until
 from tests.fixtures import Bench
 from tests.research.support import ENDED, Researcher, serving
@@ -68,7 +68,11 @@ async def stage_of(research: Researcher, job: UUID) -> set[str]:
 @pytest.mark.parametrize("formats", [("json",), ("json", "xml", "csv")], ids=len)
 @pytest.mark.parametrize("place", ["after_work", "before_commit", "after_commit"])
 async def test_workers_are_killed_in_every_stage(
-    research: Researcher, shops: Sandbox, crew: Crew, place: str, formats: tuple[str, ...]
+    research: Researcher,
+    shops: Sandbox,
+    worker_pool: WorkerPool,
+    place: str,
+    formats: tuple[str, ...],
 ) -> None:
     """No call that ended is made again, not even one whose result was not committed. Calls of other
     sources that are under way when the worker dies are made again."""
@@ -84,11 +88,11 @@ async def test_workers_are_killed_in_every_stage(
     while not await over():
         # Once in each stage: an item that crashes again and again counts as the cause of it.
         new = await stage_of(research, job) - killed
-        victim = crew.start(f"{place if new else 'after_commit'}:kill:1", worker_slots=1)
+        victim = worker_pool.start(f"{place if new else 'after_commit'}:kill:1", worker_slots=1)
         killed |= new
         deaths += await victim.dies_unless(over)
         assert deaths < 60
-    crew.start()
+    worker_pool.start()
     await ended(research, [job], 60)
     assert deaths >= len(STAGES)
     assert killed == set(STAGES)
@@ -104,7 +108,7 @@ async def test_workers_are_killed_in_every_stage(
 async def test_twenty_percent_of_calls_fail(
     research: Researcher,
     shops: Sandbox,
-    crew: Crew,
+    worker_pool: WorkerPool,
     monkeypatch: pytest.MonkeyPatch,
     requests: int,
 ) -> None:
@@ -117,7 +121,7 @@ async def test_twenty_percent_of_calls_fail(
     words = [f"{'aeo'[n // 200]} {n % 200 + 1}" for n in range(requests)]
     jobs = [await research.ask(word, maxSeconds=300) for word in words]
     for _ in range(2):
-        crew.start(item_timeout_ms=15_000)
+        worker_pool.start(item_timeout_ms=15_000)
     await ended(research, jobs, 300 + 2 * requests)
     answered = failed = 0
     reasons: dict[str, int] = {}
@@ -160,7 +164,7 @@ async def waits(research: Researcher, jobs: list[UUID]) -> dict[str, list[float]
 async def test_one_source_that_is_down_does_not_slow_the_others_down(
     research: Researcher,
     shops: Sandbox,
-    crew: Crew,
+    worker_pool: WorkerPool,
     monkeypatch: pytest.MonkeyPatch,
     requests: int,
     rounds: int,
@@ -169,7 +173,7 @@ async def test_one_source_that_is_down_does_not_slow_the_others_down(
     both."""
     monkeypatch.setattr(sandbox_sources, "RATE", Rate(20, 40))
     await research.add_sources()
-    crew.start(circuit_open_ms=1000)
+    worker_pool.start(circuit_open_ms=1000)
     # Child processes start with the first answers.
     await ended(research, [await research.ask("Mug")], 60)
     usual: dict[str, list[float]] = {}

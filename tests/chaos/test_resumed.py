@@ -1,4 +1,5 @@
-"""F17: an API that is killed in the middle of an upload; what is on disk is gone on with."""
+"""F17: an API that is killed in the middle of an upload; the upload continues with what is on
+disk."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from tests.chaos.front import Front
+from tests.chaos.api_process import ApiProcess
 
 from penstock.settings import Settings
 from penstock.store.database import Database
@@ -18,10 +19,10 @@ TUS = {"Tus-Resumable": "1.0.0"}
 
 
 @pytest.fixture
-async def front(
+async def api_process(
     settings: Settings, owner_dsn: str, db: Database, tmp_path: Path
-) -> AsyncIterator[Front]:
-    with Front(settings, owner_dsn, tmp_path / "api.log") as made:
+) -> AsyncIterator[ApiProcess]:
+    with ApiProcess(settings, owner_dsn, tmp_path / "api.log") as made:
         await made.admits(db)
         yield made
 
@@ -38,17 +39,17 @@ async def _send(client: httpx2.AsyncClient, where: str, body: bytes, offset: int
 
 
 @pytest.mark.parametrize("place", ["after_piece", "after_whole"])
-async def test_an_upload_outlives_the_api(front: Front, place: str) -> None:
-    await front.start(failpoint=f"{place}:kill")
+async def test_an_upload_outlives_the_api(api_process: ApiProcess, place: str) -> None:
+    await api_process.start(failpoint=f"{place}:kill")
     name = base64.b64encode(b"goods.csv").decode()
     begin = {**TUS, "Upload-Length": str(len(CSV)), "Upload-Metadata": f"filename {name}"}
     first = CSV if place == "after_whole" else CSV[:5000]
-    async with front.client() as client:
+    async with api_process.client() as client:
         where = (await client.post("/api/uploads", headers=begin)).headers["location"]
         with pytest.raises(httpx2.TransportError):
             await _send(client, where, first, 0)
-    await front.start()
-    async with front.client() as client:
+    await api_process.start()
+    async with api_process.client() as client:
         offset = int((await client.head(where, headers=TUS)).headers["upload-offset"])
         assert offset == len(first)
         if offset < len(CSV):

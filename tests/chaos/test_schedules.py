@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
-from tests.chaos.crew import Crew
+from tests.chaos.worker_pool import WorkerPool
 from tests.checker.polling import until
 from tests.fixtures import Bench
 from tests.guards.servers import answering, serving
@@ -43,14 +43,14 @@ async def add(bench: Bench, url: str, minutes: int) -> tuple[UUID, datetime]:
     ("places", "schedules", "minutes"), [(PLACES[1:2], 2, 4), (PLACES * 4, 8, 30)]
 )
 async def test_each_due_time_begins_one_job(
-    bench: Bench, crew: Crew, places: tuple[str, ...], schedules: int, minutes: int
+    bench: Bench, worker_pool: WorkerPool, places: tuple[str, ...], schedules: int, minutes: int
 ) -> None:
     async with serving(answering(body=CSV)) as seen:
         url = f"http://127.0.0.1:{seen.port}/goods.csv"
         made = [await add(bench, url, minutes) for _ in range(schedules)]
         deaths = 0
         for number, place in enumerate(places):
-            victim = crew.start(f"{place}:kill:{1 + number % 3}")
+            victim = worker_pool.start(f"{place}:kill:{1 + number % 3}")
             try:
                 await victim.dies(30)
                 deaths += 1
@@ -58,7 +58,7 @@ async def test_each_due_time_begins_one_job(
                 victim.end()
         # Three that may lead: all the others are dead.
         for _ in range(3):
-            crew.start()
+            worker_pool.start()
 
         async def all_done() -> bool:
             async with bench.runtime.db.acquire() as conn:
@@ -80,7 +80,7 @@ async def test_each_due_time_begins_one_job(
                 return not await conn.fetchval("SELECT bool_or(next_at <= now()) FROM schedules")
 
         await until(looked_at, "the schedules to be looked at again")
-        for hand in crew.living():
+        for hand in worker_pool.living():
             hand.end()
     async with bench.runtime.db.acquire() as conn:
         runs = await conn.fetch("SELECT schedule_id, due_at, job_id FROM schedule_runs")
@@ -96,12 +96,12 @@ async def test_each_due_time_begins_one_job(
     print(f"{len(runs)} runs, {len(jobs)} jobs, {deaths} leaders killed")
 
 
-async def test_a_pruner_that_is_killed_is_continued(bench: Bench, crew: Crew) -> None:
+async def test_a_pruner_that_is_killed_is_continued(bench: Bench, worker_pool: WorkerPool) -> None:
     job_id = await bench.submit("noop", {"items": 6000})
     await bench.work()
     async with bench.runtime.db.acquire() as conn:
         await conn.execute("UPDATE jobs SET finished_at = now() - interval '100 days'")
-    victim = crew.start("prune_before_commit:kill:2")
+    victim = worker_pool.start("prune_before_commit:kill:2")
     await victim.dies()
 
     async def left() -> int:
@@ -110,7 +110,7 @@ async def test_a_pruner_that_is_killed_is_continued(bench: Bench, crew: Crew) ->
 
     assert 0 < await left() < 6000
     assert (await bench.job(job_id))["pruned_at"] is not None
-    crew.start()
+    worker_pool.start()
 
     async def gone() -> bool:
         return await left() == 0 and await bench.job(job_id) is None

@@ -15,8 +15,8 @@ from uuid import UUID
 
 import psutil
 import pytest
-from tests.chaos.crew import Crew
 from tests.chaos.import_progress import Progress, printed_progress
+from tests.chaos.worker_pool import WorkerPool
 from tests.checker.polling import until
 from tests.fixtures import Bench, MakePrincipal
 from tests.shop_import.support import Shopper, sandbox
@@ -143,14 +143,14 @@ async def check_whole(siege: Siege, shops: Sandbox) -> dict[str, Any]:
     ],
 )
 async def test_imports_of_many_orgs_complete_at_twenty_percent_faults(
-    siege: Siege, shops: Sandbox, crew: Crew, imports: int, orgs: int, most: int, images: int,
-    minutes: float,
+    siege: Siege, shops: Sandbox, worker_pool: WorkerPool, imports: int, orgs: int, most: int,
+    images: int, minutes: float,
 ) -> None:  # fmt: skip
     shops.faults.plan = FaultPlan(0.2)
     await siege.submit(imports, orgs, most, images=images)
     began = time.monotonic()
     settings = USUAL if imports >= 100 else {}
-    workers = [crew.start(**settings).process.pid for _ in range(2)]
+    workers = [worker_pool.start(**settings).process.pid for _ in range(2)]
     minutes = min(minutes, float(os.environ.get("PENSTOCK_TEST_MINUTES", minutes)))
     try:
         async with printed_progress(siege.rows, workers) as progress:
@@ -181,7 +181,7 @@ async def print_times(siege: Siege) -> None:
 
 
 async def test_workers_are_killed_after_every_commit_of_an_import(
-    siege: Siege, shops: Sandbox, crew: Crew
+    siege: Siege, shops: Sandbox, worker_pool: WorkerPool
 ) -> None:
     """What is committed is not asked for again, whatever phase it was in."""
     connection = await siege.shopper.connect("shopify", "kills-p8")
@@ -192,10 +192,10 @@ async def test_workers_are_killed_after_every_commit_of_an_import(
     async def over() -> bool:
         return (await siege.shopper.bench.job(job_id))["state"] in ("done", "failed")
 
-    while await crew.start("after_commit:kill:2", worker_slots=1).dies_unless(over):
+    while await worker_pool.start("after_commit:kill:2", worker_slots=1).dies_unless(over):
         deaths += 1
         assert deaths < 60
-    crew.start()
+    worker_pool.start()
     await siege.ends(60)
     assert deaths >= 3
     found = await check_whole(siege, shops)
@@ -204,31 +204,31 @@ async def test_workers_are_killed_after_every_commit_of_an_import(
 
 @pytest.mark.parametrize("place", ["after_work", "before_commit"])
 async def test_workers_are_killed_before_their_commit(
-    siege: Siege, shops: Sandbox, crew: Crew, place: str
+    siege: Siege, shops: Sandbox, worker_pool: WorkerPool, place: str
 ) -> None:
     connection = await siege.shopper.connect("shopify", "kills-p8")
     job_id = await siege.shopper.submit(connection, "shopify")
     siege.jobs[job_id] = ("shopify", 8)
     for nth in (1, 2, 3, 4):
-        victim = crew.start(f"{place}:kill:{nth}")
+        victim = worker_pool.start(f"{place}:kill:{nth}")
         assert await victim.dies(60) == -signal.SIGKILL
-    crew.start()
+    worker_pool.start()
     await siege.ends(60)
     await check_whole(siege, shops)
 
 
 async def test_a_worker_that_slept_past_its_lease_doubles_nothing(
-    siege: Siege, shops: Sandbox, crew: Crew
+    siege: Siege, shops: Sandbox, worker_pool: WorkerPool
 ) -> None:
     connection = await siege.shopper.connect("woocommerce", "sleeps-p8")
     job_id = await siege.shopper.submit(connection, "woocommerce")
     siege.jobs[job_id] = ("woocommerce", 8)
     sleepers = []
     for nth in (1, 1, 1):
-        sleeper = crew.start(f"before_commit:stop:{nth}", elsewhere=True)
+        sleeper = worker_pool.start(f"before_commit:stop:{nth}", elsewhere=True)
         await sleeper.freezes()
         sleepers.append(sleeper)
-    crew.start()
+    worker_pool.start()
     await siege.ends(60)
     for sleeper in sleepers:
         sleeper.wake()
@@ -242,7 +242,7 @@ async def test_a_worker_that_slept_past_its_lease_doubles_nothing(
     ("open_ms", "down_seconds"), [(1000, 5), pytest.param(60_000, 120, marks=LONG)]
 )
 async def test_a_provider_that_is_down_is_probed_and_everything_completes(
-    siege: Siege, shops: Sandbox, crew: Crew, open_ms: int, down_seconds: float
+    siege: Siege, shops: Sandbox, worker_pool: WorkerPool, open_ms: int, down_seconds: float
 ) -> None:
     shops.faults.plan = FaultPlan(1.0, ("500",), ("shopify",))
     for number in range(6):
@@ -250,7 +250,7 @@ async def test_a_provider_that_is_down_is_probed_and_everything_completes(
         job_id = await siege.shopper.submit(connection, "shopify", images=False)
         siege.jobs[job_id] = ("shopify", 3 if number == 0 else 0)
     for _ in range(3):
-        crew.start(circuit_open_ms=open_ms)
+        worker_pool.start(circuit_open_ms=open_ms)
 
     async def is_open() -> bool:
         return bool(await siege.rows("SELECT 1 FROM provider_states WHERE circuit <> 'closed'"))
@@ -275,11 +275,11 @@ async def test_a_provider_that_is_down_is_probed_and_everything_completes(
 
 @pytest.mark.parametrize(("imports", "timed"), [(4, False), pytest.param(60, True, marks=LONG)])
 async def test_a_provider_that_is_down_does_not_slow_other_imports_down(
-    siege: Siege, shops: Sandbox, crew: Crew, imports: int, timed: bool
+    siege: Siege, shops: Sandbox, worker_pool: WorkerPool, imports: int, timed: bool
 ) -> None:
     shops.faults.plan = FaultPlan(1.0, ("500",), ("shopify",))
     for _ in range(2):
-        crew.start(circuit_open_ms=2000)
+        worker_pool.start(circuit_open_ms=2000)
     # Child processes start with the first import.
     await others_p95(siege, "first", 2)
     usual = await others_p95(siege, "usual", imports)
@@ -330,10 +330,15 @@ async def others_p95(siege: Siege, name: str, imports: int) -> float:
     [(1000, False, 100), pytest.param(10_000, True, 150, marks=LONG)],
 )
 async def test_a_large_import_needs_constant_memory(
-    siege: Siege, shops: Sandbox, crew: Crew, products: int, images: bool, megabytes: int
+    siege: Siege,
+    shops: Sandbox,
+    worker_pool: WorkerPool,
+    products: int,
+    images: bool,
+    megabytes: int,
 ) -> None:
     connection = await siege.shopper.connect("shopify", f"large-p{products}")
-    worker = crew.start()
+    worker = worker_pool.start()
     await worker.is_up()
     process = psutil.Process(worker.process.pid)
     before = most = process.memory_info().rss

@@ -1,4 +1,4 @@
-"""F18: workers of the version before, on the schema of this one, beside workers of this one."""
+"""F18: workers of the previous version on the schema of this one, beside workers of this one."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.chaos.crew import Crew
-from tests.chaos.ordeal import Ordeal
+from tests.chaos.chaos_bench import ChaosBench
+from tests.chaos.worker_pool import WorkerPool
 
 _ROOT = Path(__file__).resolve().parents[2]
 _MIGRATIONS = "src/penstock/store/migrations"
@@ -45,51 +45,53 @@ def old_worker(tmp_path: Path) -> Path:
 
 
 async def test_a_worker_of_the_version_before_works_alone(
-    ordeal: Ordeal, crew: Crew, old_worker: Path
+    chaos_bench: ChaosBench, worker_pool: WorkerPool, old_worker: Path
 ) -> None:
     """What this version submits, the one before works through: an upgrade may go step by step."""
     sent = [
-        await ordeal.send(1000, inline=False, stages=2, barrier=True, summarizes=True),
-        await ordeal.send(30, failEvery=10, failHow="retry", failCode="API_TIMEOUT", failTimes=1),
-        await ordeal.send(60, inline=False, groups=3, learns=True),
-        await ordeal.send(20, childrenPer=2),
+        await chaos_bench.send(1000, inline=False, stages=2, barrier=True, summarizes=True),
+        await chaos_bench.send(
+            30, failEvery=10, failHow="retry", failCode="API_TIMEOUT", failTimes=1
+        ),
+        await chaos_bench.send(60, inline=False, groups=3, learns=True),
+        await chaos_bench.send(20, childrenPer=2),
     ]
-    crew.start(main=old_worker)
-    jobs = await ordeal.ended(*sent)
+    worker_pool.start(main=old_worker)
+    jobs = await chaos_bench.ended(*sent)
     assert [job["done"] for job in jobs] == [1000, 30, 60, 60]
-    await ordeal.is_clean()
+    await chaos_bench.is_clean()
 
 
 async def test_workers_of_both_versions_share_the_work_and_each_others_deaths(
-    ordeal: Ordeal, crew: Crew, old_worker: Path
+    chaos_bench: ChaosBench, worker_pool: WorkerPool, old_worker: Path
 ) -> None:
-    old = [crew.start(main=old_worker), crew.start(main=old_worker, elsewhere=True)]
-    new = [crew.start(), crew.start(elsewhere=True)]
+    old = [worker_pool.start(main=old_worker), worker_pool.start(main=old_worker, elsewhere=True)]
+    new = [worker_pool.start(), worker_pool.start(elsewhere=True)]
     # On a busy machine the first would be killed before it has begun.
     for hand in (*old, *new):
         await hand.is_up()
-    job_id = await ordeal.send(6000, inline=False, stages=2, workMs=0.3)
+    job_id = await chaos_bench.send(6000, inline=False, stages=2, workMs=0.3)
     for share, victim in enumerate((old[0], new[1], old[1]), start=1):
-        await ordeal.reaches(job_id, "done", 1500 * share)
+        await chaos_bench.reaches(job_id, "done", 1500 * share)
         victim.kill()
-    (job,) = await ordeal.ended(job_id)
+    (job,) = await chaos_bench.ended(job_id)
     assert (job["state"], job["done"]) == ("done", 6000)
     workers = "SELECT count(DISTINCT worker) FROM history_slices WHERE kind = 'items'"
-    assert await ordeal.value(workers) == 4
-    await ordeal.is_clean()
+    assert await chaos_bench.value(workers) == 4
+    await chaos_bench.is_clean()
 
 
 async def test_a_zombie_of_the_version_before_writes_nothing(
-    ordeal: Ordeal, crew: Crew, old_worker: Path
+    chaos_bench: ChaosBench, worker_pool: WorkerPool, old_worker: Path
 ) -> None:
-    job_id = await ordeal.send(100, workMs=0.2)
-    zombie = crew.start("before_commit:stop", main=old_worker)
+    job_id = await chaos_bench.send(100, workMs=0.2)
+    zombie = worker_pool.start("before_commit:stop", main=old_worker)
     await zombie.freezes()
-    crew.start()
-    (job,) = await ordeal.ended(job_id)
-    before = [dict(row) for row in await ordeal.items(job_id)]
+    worker_pool.start()
+    (job,) = await chaos_bench.ended(job_id)
+    before = [dict(row) for row in await chaos_bench.items(job_id)]
     zombie.wake()
     zombie.end()
-    assert [dict(row) for row in await ordeal.items(job_id)] == before
+    assert [dict(row) for row in await chaos_bench.items(job_id)] == before
     assert job["done"] == 100
-    await ordeal.is_clean()
+    await chaos_bench.is_clean()

@@ -1,4 +1,4 @@
-"""Fixtures: runtime that know the scripted pipelines, and a bench whose every run is judged."""
+"""Fixtures: a runtime with scripted pipelines, and a bench that checks every run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from penstock.engine.context import StopSign
 from penstock.engine.run import run_items
 from penstock.engine.runtime import Runtime
 from penstock.engine.services.sweep import Sweeper
-from penstock.engine.settle import Settled, settle
+from penstock.engine.settle import SettleResult, settle
 from penstock.engine.worker.loop import Worker
 from penstock.model.pipeline import Pipeline
 from penstock.pipelines.registry import known_pipelines
@@ -36,7 +36,7 @@ def scripted() -> dict[str, Scripted]:
 
 @pytest.fixture
 def has_history() -> bool:
-    """Every change of items, leases and jobs is kept."""
+    """Record every change of items, leases and jobs."""
     return True
 
 
@@ -53,7 +53,7 @@ async def runtime(
 
 @dataclass
 class Tried(Bench):
-    """A bench that remembers what was sent, and asks the checker about the run."""
+    """A bench that records what was submitted, and checks the run."""
 
     sent: dict[UUID, Submitted] = field(default_factory=dict)
     limits: dict[str, Any] = field(default_factory=lambda: {"policy": QUICK})
@@ -61,7 +61,7 @@ class Tried(Bench):
     async def send(
         self, config: Mapping[str, Any], pipeline: str = "scripted", **order: Any
     ) -> UUID:
-        """Submit a scripted job and remember its rows."""
+        """Submit a scripted job and record its rows."""
         job_id = await self.submit(pipeline, config, **order)
         pad = "x" * config.get("payload", 0)
         inputs = [{"row": n, "pad": pad} for n in range(config.get("rows", 1))]
@@ -80,16 +80,16 @@ class Tried(Bench):
 
     @asynccontextmanager
     async def by_hand(self) -> AsyncIterator[Worker]:
-        """A worker that does only what the test says, and neither sweeps nor beats."""
+        """A worker that does only what the test says, without sweeper and heartbeat."""
         yield Worker(self.runtime, sweeps=False, announces=False)
 
-    async def run(self, worker: Worker, claimed: Claim) -> Settled:
+    async def run(self, worker: Worker, claimed: Claim) -> SettleResult:
         """Work and settle a claim."""
         worked = await run_items(self.runtime, claimed, StopSign(), 60)
         return await settle(self.runtime, claimed, worked, worker.id, 1)
 
     async def expire(self) -> int:
-        """All leases run out now, and the sweeper takes what they held; answers how many."""
+        """Expire all leases and run the sweeper; answers how many leases it took back."""
         async with self.runtime.db.acquire() as conn:
             await conn.execute("UPDATE slices SET expires_at = now() - interval '1 second'")
             held = int(await conn.fetchval("SELECT count(*) FROM slices"))
@@ -103,7 +103,7 @@ class Tried(Bench):
         return held
 
     async def hurry(self) -> None:
-        """Everything that waits for its time is due now."""
+        """Make all waiting items due now."""
         async with self.runtime.db.transaction() as conn:
             await conn.execute("UPDATE job_items SET due_at = now() WHERE due_at > now()")
             await conn.execute("""

@@ -27,7 +27,8 @@ async def letters_are_answered(case: Case) -> list[str]:
 
 
 async def suspects_go_alone(case: Case) -> list[str]:
-    """7. An item that saw two crashes is under a lease of its own: or else who is to blame?"""
+    """7. An item that saw two crashes is alone under its lease, so that the next crash is its
+    own."""
     return await found(case, "a suspect in company", """
         SELECT h.job_id, h.row_no, h.crashes, cardinality(s.row_nos) AS together
         FROM history_items h JOIN history_slices s ON s.id = h.to_slice AND s.op = 'INSERT'
@@ -36,7 +37,7 @@ async def suspects_go_alone(case: Case) -> list[str]:
 
 
 async def errors_are_counted(case: Case) -> list[str]:
-    """10. How often each error is told to have ended an item is how often it has."""
+    """10. The counters of errors agree with the items."""
     return await found(case, "errors are counted wrong", """
         SELECT coalesce(i.job_id, e.job_id) AS job_id, coalesce(i.code, e.code) AS code,
                i.items, e.count
@@ -68,7 +69,7 @@ async def keys_name_one_job(case: Case) -> list[str]:
 
 
 async def tenants_stay_apart(case: Case) -> list[str]:
-    """17. What hangs on a job is its org's; the API, as an org, sees nothing of another, and
+    """17. Rows that belong to a job have its org; the API, as an org, sees nothing of another, and
     without one nothing at all."""
     wrong = []
     for table in _OF_JOBS:
@@ -174,7 +175,7 @@ async def retries_wait_their_time(case: Case) -> list[str]:
 
 
 async def all_has_ended(case: Case) -> list[str]:
-    """25. Once nothing is left to do, every job has come to its end."""
+    """25. When no work is left, every job has ended."""
     if not case.drained:
         return []
     return await found(case, "did not come to its end", """

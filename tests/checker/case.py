@@ -1,4 +1,4 @@
-"""A run to be judged, and what its clients know of it."""
+"""A run to be checked, and what its clients know about it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Submitted:
-    """What a client knows of a job it sent. ``acked=False``: it never heard the answer."""
+    """What a client knows about a job that it submitted. ``acked=False``: it got no answer."""
 
     rows: int | None = None
     inputs: Sequence[Any] | None = None
@@ -27,7 +27,7 @@ class Submitted:
 
 @dataclass(frozen=True)
 class Case:
-    """A finished run to be judged."""
+    """A finished run to be checked."""
 
     conn: Connection
     submitted: Mapping[UUID, Submitted]

@@ -1,4 +1,4 @@
-"""Judge a run by its history."""
+"""Check a run by its history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine under test with scripted pipelines, and the history of all they do."""
+"""The engine under test with scripted pipelines, and the history of all changes."""
 
 from __future__ import annotations
 

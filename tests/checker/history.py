@@ -40,13 +40,13 @@ _OF_LATE = _COUNTERS_AND_ITEMS.format(
 
 
 async def install_history(conn: Connection) -> None:
-    """From now on every change of items, leases and jobs is kept."""
+    """Record every change of items, leases and jobs from now on."""
     await conn.execute(_SQL.read_text("utf-8"))
 
 
 @dataclass
 class Watch:
-    """Counters compared with items, again and again, by an onlooker."""
+    """Counters compared with items, again and again, from another connection."""
 
     snapshots: int = 0
     wrong: list[str] = field(default_factory=list)

@@ -34,7 +34,7 @@ SOLO_CRASHES = 3
 
 
 async def acked_is_stored(case: Case) -> list[str]:
-    """1. What was acknowledged is stored, and nothing is stored that nobody sent."""
+    """1. What was acknowledged is stored, and nothing is stored that was not sent."""
     stored = {row["id"] for row in await case.conn.fetch("SELECT id FROM jobs")}
     wrong = [f"lost job {i}" for i, s in case.submitted.items() if s.acked and i not in stored]
     wrong += [f"job {i} was never submitted" for i in stored - set(case.submitted)]
@@ -210,7 +210,7 @@ async def attempts_follow_the_policy(case: Case) -> list[str]:
 
 
 def _wrong_turn(turn: Any, policy: RetryPolicy) -> str | None:
-    """Why an item's turn could not end so, or None."""
+    """Why an item's run cannot end like this, or None."""
     after, code = turn["attempts"], turn["error_code"] or ""
     # Attempts are counted per stage, and one slice may take an item through several.
     before = 0 if turn["advanced"] else turn["from_attempts"]

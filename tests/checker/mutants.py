@@ -212,7 +212,7 @@ def copies_change_a_row(patch: pytest.MonkeyPatch, db: Database) -> None:
 
 
 def claims_are_not_alone(patch: pytest.MonkeyPatch, db: Database) -> None:
-    """Without the lock that puts claims in a row, and taking what is taken already."""
+    """Without the lock that serialises claims, and with claims of held items."""
     replace_whole(patch, "claims", "begin_claim", "SELECT 1")
     rewrite(patch, "claims", "open_slices", "AND CASE WHEN i.status = 'PENDING' THEN true END", "")
 
@@ -366,8 +366,10 @@ def the_full_queue_takes_more(patch: pytest.MonkeyPatch, db: Database) -> None:
 
 
 def the_tidier_takes_what_is_used(patch: pytest.MonkeyPatch, db: Database) -> None:
-    replace_whole(patch, "orphans", "unnamed_blobs", "SELECT unnest($1::text[]) AS key")
-    rewrite(patch, "jobs", "names_blob", "WHERE blob_key = $1", "WHERE blob_key = $1 AND false")
+    replace_whole(patch, "orphans", "unreferenced_blobs", "SELECT unnest($1::text[]) AS key")
+    rewrite(
+        patch, "jobs", "is_blob_referenced", "WHERE blob_key = $1", "WHERE blob_key = $1 AND false"
+    )
 
 
 def uploads_lose_their_end(patch: pytest.MonkeyPatch, db: Database) -> None:
@@ -384,7 +386,7 @@ def uploads_lose_their_end(patch: pytest.MonkeyPatch, db: Database) -> None:
 # Control
 
 
-def pauses_go_untold(patch: pytest.MonkeyPatch, db: Database) -> None:
+def pauses_add_no_event(patch: pytest.MonkeyPatch, db: Database) -> None:
     async def write_nothing(*args: Any) -> None:
         return None
 

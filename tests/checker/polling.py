@@ -1,4 +1,4 @@
-"""Waiting for something to become true, never longer than told."""
+"""Wait until a condition is true, within a time limit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ async def until(
     timeout: float = 60,
     pause: float = 0.02,
 ) -> T:
-    """What the condition answers as soon as that is true; fails with ``what`` when time is over."""
+    """The first true answer of the condition; fails with ``what`` after the timeout."""
     deadline = time.monotonic() + timeout
     while not (answer := await condition()):
         if time.monotonic() > deadline:

@@ -1,4 +1,5 @@
-"""Short runs of the engine, by hand: enough to trip a broken one, clean with a sound one."""
+"""Short runs of the engine: a broken engine violates an invariant in them, a correct one does
+not."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ _NOT_NOW = ItemError("API_TIMEOUT", "not now")
 
 @contextmanager
 def tolerant() -> Iterator[None]:
-    """A broken engine may stumble over its own mistake; the history is judged all the same."""
+    """A broken engine may raise an error; its history is checked all the same."""
     with suppress(LeaseBroken, asyncpg.PostgresError, AssertionError, KeyError):
         yield
 
@@ -149,7 +150,7 @@ async def crashed(tried: Tried) -> None:
 
 
 async def broken_ingest(tried: Tried) -> None:
-    """The reading of the input fails half way and goes on later."""
+    """The reading of the input fails half way and continues later."""
     script = _script(tried)
     failed: list[int] = []
 
@@ -183,7 +184,7 @@ async def failing(tried: Tried) -> None:
 
 
 async def cancelled(tried: Tried) -> None:
-    """Cancelled while a worker is at it, which then settles."""
+    """Cancelled while a worker runs it, which then settles."""
     job_id = await tried.send({"rows": 8})
     async with tried.by_hand() as worker:
         claimed = await claim(worker)
@@ -222,7 +223,7 @@ async def children(tried: Tried) -> None:
 
 
 async def raced(tried: Tried) -> None:
-    """Many reach for the same items at once."""
+    """Many workers claim the same items at once."""
     await tried.send({"rows": 3})
     workers = [Worker(tried.runtime, sweeps=False, announces=False) for _ in range(6)]
     for _ in range(3):
@@ -247,7 +248,7 @@ async def paused(tried: Tried) -> None:
 
 
 async def barred(tried: Tried) -> None:
-    """The last stage waits for all, of whom one is late."""
+    """The last stage waits for all items, one of which is late."""
 
     def work(item: Item, stage: int, ctx: Context) -> Outcome:
         if item.row_no == 1 and stage == 0 and item.attempts == 0:
@@ -312,7 +313,7 @@ async def released(tried: Tried) -> None:
 
 
 async def zombie_ingest(tried: Tried) -> None:
-    """Whoever reads the input outlives its lease, and reads on after its successor."""
+    """A worker reads the input beyond its lease, and continues after its successor."""
     await tried.send({"rows": 6, "inline": False, "batch": 2})
     async with tried.by_hand() as late, tried.by_hand() as successor:
         first = await claim(late)
@@ -335,7 +336,7 @@ async def keyed(tried: Tried) -> None:
 
 
 async def filed(tried: Tried) -> None:
-    """A job with a file, and an upload that nobody used; the tidier comes by."""
+    """A job with a file, and an unused upload; the tidier runs."""
     for content, used in ((b"sku,title\n1,Hammer\n", True), (b"sku,title\n2,Nail\n", False)):
         blob = await tried.runtime.blobs.put(_chunks(content), 1000)
         upload = Upload(new_id(), "list.csv", "text/csv", blob)
@@ -433,7 +434,7 @@ async def summed(tried: Tried) -> None:
 
 
 async def led(tried: Tried) -> None:
-    """A worker is gone for good, and only the leader's sweeper can know."""
+    """A worker has died, and only the leader's sweeper can detect it."""
     # An election takes a second or two.
     tried.limits["reclaim_seconds"] = 5
     await tried.send({"rows": 1})

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import pytest
 from tests.fixtures import copy_folder
 from tests.ports import free_port
-from tests.warm import WarmProcess, started
+from tests.warm import WarmProcess, start_process
 
 from penstock.settings import Settings
 from penstock.supervisor.postgres import EmbeddedPostgres
@@ -60,7 +60,7 @@ class Cli:
     def start(self, *arguments: str | Path, **more: str) -> Process:
         env = environment(self.data_dir, **self.env, **more)
         if not self.cold:
-            return started("penstock.cli", *map(str, arguments), env=env, cwd=self.cwd)
+            return start_process("penstock.cli", *map(str, arguments), env=env, cwd=self.cwd)
         return subprocess.Popen(
             [sys.executable, "-m", "penstock", *map(str, arguments)],
             cwd=self.cwd,

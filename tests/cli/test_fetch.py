@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.warm import started
+from tests.warm import start_process
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 PAGE = """<html lang="de"><title>Lampe Alma</title><h1>Lampe Alma</h1>
@@ -25,7 +25,9 @@ def penstock(*arguments: str | Path, code: int = 0, **more: str) -> tuple[str, s
         "PENSTOCK_DATA_DIR": "/nowhere",
         "PENSTOCK_DATABASE_URL": "postgresql://x.invalid/",
     }
-    done = started("penstock.cli", "fetch", *map(str, arguments), env=environment, cwd=Path.cwd())
+    done = start_process(
+        "penstock.cli", "fetch", *map(str, arguments), env=environment, cwd=Path.cwd()
+    )
     out, err = done.communicate(timeout=60)
     assert done.returncode == code, f"exit code {done.returncode}\n{out}\n{err}"
     assert "Traceback" not in err

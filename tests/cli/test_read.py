@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import xlsxwriter
 from tests.formats.test_sheets import MAIN, made_by_hand, sheet_xml
-from tests.warm import started
+from tests.warm import start_process
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 
@@ -24,7 +24,9 @@ def penstock(*arguments: str | Path, code: int = 0, **more: str) -> tuple[str, s
         "PENSTOCK_DATA_DIR": "/nowhere",
         "PENSTOCK_DATABASE_URL": "postgresql://x.invalid/",
     }
-    done = started("penstock.cli", "read", *map(str, arguments), env=environment, cwd=Path.cwd())
+    done = start_process(
+        "penstock.cli", "read", *map(str, arguments), env=environment, cwd=Path.cwd()
+    )
     out, err = done.communicate(timeout=60)
     assert done.returncode == code, f"exit code {done.returncode}\n{out}\n{err}"
     assert "Traceback" not in err

@@ -128,7 +128,7 @@ async def test_only_what_matches_and_was_there(
             walked = await store.walk(
                 conn, bulk.reach_of(tried.who), wanted, store.NO_JOB, await store.now(conn), 100
             )
-        assert counted == bulk.Counted(len(matched), False), wanted
+        assert counted == bulk.JobCount(len(matched), False), wanted
         assert set(walked.ids) == matched, wanted
     operation = await start(BulkAction.PAUSE, JobFilter(states=("queued",)))
     late = await tried.send({"rows": 1})
@@ -167,7 +167,7 @@ async def test_large_counts_go_on_in_the_background(
         await tried.send({"rows": 1})
     async with tried.runtime.db.acquire() as conn:
         assert await bulk.count(conn, bulk.reach_of(tried.who), JobFilter()) == (
-            bulk.Counted(4, True)
+            bulk.JobCount(4, True)
         )
     operation = await start(BulkAction.PAUSE)
     assert (await shown(tried, operation))["state"] == "counting"

@@ -9,7 +9,7 @@ import pytest
 from tests.checker.benches import Tried
 from tests.checker.scenarios import claim
 
-from penstock.engine.services.reconcile import Reconciled, Reconciler, ReconcilerConfig
+from penstock.engine.services.reconcile import Reconciler, ReconcilerConfig, ReconcileResult
 from penstock.store.jobs import events, jobs
 
 pytestmark = pytest.mark.slow
@@ -22,7 +22,7 @@ async def damage(tried: Tried, statement: str, *args: Any) -> None:
         await conn.execute(statement, *args)
 
 
-async def reconcile(tried: Tried) -> Reconciled:
+async def reconcile(tried: Tried) -> ReconcileResult:
     return await Reconciler(tried.runtime, _EAGER).run_once()
 
 
@@ -59,7 +59,7 @@ async def test_a_job_held_for_its_whole_limit_fails(tried: Tried) -> None:
         assert "JOB_TIMEOUT" in job["last_error"]
         assert job["skipped"] == 3
         assert not (await tried.run(worker, claimed)).held
-    assert await reconcile(tried) == Reconciled()
+    assert await reconcile(tried) == ReconcileResult()
 
 
 async def test_one_that_settles_is_not_beyond_it(tried: Tried) -> None:
@@ -67,7 +67,7 @@ async def test_one_that_settles_is_not_beyond_it(tried: Tried) -> None:
     async with tried.by_hand() as worker:
         await claim(worker)
         await grow_old(tried, job_id, job=False)
-        assert await reconcile(tried) == Reconciled()
+        assert await reconcile(tried) == ReconcileResult()
 
 
 async def test_waiting_pauses_and_standing_do_not_count(tried: Tried) -> None:
@@ -82,10 +82,10 @@ async def test_waiting_pauses_and_standing_do_not_count(tried: Tried) -> None:
     async with tried.runtime.db.transaction() as conn:
         await jobs.pause(conn, waiting)
         await conn.execute("UPDATE jobs SET updated_at = updated_at - interval '2 min'")
-    assert await reconcile(tried) == Reconciled()
+    assert await reconcile(tried) == ReconcileResult()
     async with tried.runtime.db.transaction() as conn:
         await jobs.resume(conn, waiting)
-    assert await reconcile(tried) == Reconciled()
+    assert await reconcile(tried) == ReconcileResult()
 
 
 # Lost tickets
@@ -117,7 +117,7 @@ async def test_a_lost_ticket_is_found(
         await damage(tried, statement, job_id)
     assert (await reconcile(tried)).mended == (job_id,)
     assert await last_event(tried, job_id, "job.warning")
-    assert await reconcile(tried) == Reconciled()
+    assert await reconcile(tried) == ReconcileResult()
     await tried.finish(job_id)
     assert (await tried.job(job_id))["done"] == 5
 
@@ -176,4 +176,4 @@ async def test_what_rests_for_a_reason_is_left_alone(tried: Tried) -> None:
         await tried.send({"rows": 6, "stages": 2, "barrier": 1})
         await claim(worker)
     assert (await tried.job(standing))["done"] == 1
-    assert await reconcile(tried) == Reconciled()
+    assert await reconcile(tried) == ReconcileResult()

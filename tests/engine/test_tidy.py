@@ -16,7 +16,7 @@ from tests.fixtures import Bench
 
 from penstock.app.uploads import Upload, keep_upload
 from penstock.blobs.local import LocalBlobs
-from penstock.engine.services.tidy import Tidied, Tidier, TidierConfig
+from penstock.engine.services.tidy import Tidier, TidierConfig, TidyResult
 from penstock.model.errors import NotThere
 from penstock.model.ids import new_id
 from penstock.store import blob_refs
@@ -75,12 +75,14 @@ async def test_old_orphans_go_and_all_else_stays(bench: Bench) -> None:
     half_made = bench.runtime.settings.blob_dir / "tmp" / "half"
     half_made.write_bytes(b"...")
     os.utime(half_made, (0, 0))
-    assert await Tidier(bench.runtime, _CONFIG).run_once() == Tidied(half_made=1, files=1, blobs=1)
+    assert await Tidier(bench.runtime, _CONFIG).run_once() == TidyResult(
+        half_made=1, files=1, blobs=1
+    )
     assert await files(bench) == {used.id, young.id}
     kept = [used, young, young_lone]
     assert [one for one in (*kept, unused, lone) if path(bench, one).exists()] == kept
     assert not half_made.exists()
-    assert await Tidier(bench.runtime, _CONFIG).run_once() == Tidied()
+    assert await Tidier(bench.runtime, _CONFIG).run_once() == TidyResult()
 
 
 async def test_everything_is_looked_through_in_chunks(bench: Bench) -> None:
@@ -125,7 +127,7 @@ async def test_the_blobs_of_another_installation_are_left_alone(bench: Bench) ->
     lone = await upload(bench, "theirs", keeps=False)
     age(bench, lone)
     assert await bench.runtime.blobs.belong_to("another")
-    assert await Tidier(bench.runtime, _CONFIG).run_once() == Tidied()
+    assert await Tidier(bench.runtime, _CONFIG).run_once() == TidyResult()
     assert path(bench, lone).exists()
 
 

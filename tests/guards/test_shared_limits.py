@@ -55,7 +55,7 @@ class Provider:
 
 
 @dataclass
-class Crew:
+class WorkerPool:
     """Workers with a pool and a gate each."""
 
     limiters: list[CallLimiter]
@@ -71,9 +71,9 @@ class Crew:
 
 
 @asynccontextmanager
-async def crew(
+async def worker_pool(
     count: int, limits: ProviderLimits, settings: Settings, dsn: str, org_id: int
-) -> AsyncIterator[Crew]:
+) -> AsyncIterator[WorkerPool]:
     async with AsyncExitStack() as stack:
         limiters = []
         for _ in range(count):
@@ -83,10 +83,10 @@ async def crew(
             limiter = CallLimiter(CallBounds(start=8), gate)
             stack.push_async_callback(limiter.close)
             limiters.append(limiter)
-        yield Crew(limiters, LimitKey(org_id, "shop", "", "eu.example"))
+        yield WorkerPool(limiters, LimitKey(org_id, "shop", "", "eu.example"))
 
 
-async def _insist(workers: Crew, number: int, provider: Provider, until: float) -> None:
+async def _insist(workers: WorkerPool, number: int, provider: Provider, until: float) -> None:
     """Call as often as allowed, and come back as told."""
     while (now := time.monotonic()) < until:
         try:
@@ -110,7 +110,7 @@ async def test_eight_workers_get_what_the_limit_allows_and_no_more(
 ) -> None:  # fmt: skip
     org_id, provider = (await principal()).org_id, Provider(rate)
     limits = ProviderLimits(default=rate)
-    async with crew(8, limits, settings, owner_dsn, org_id) as workers:
+    async with worker_pool(8, limits, settings, owner_dsn, org_id) as workers:
         # The row exists and the connections are open before the time begins.
         for number in range(8):
             await workers.call(number, lambda: None)
@@ -149,7 +149,7 @@ async def test_five_failures_of_any_workers_open_the_circuit_for_all(
         calls += 1
         _fail()
 
-    async with crew(4, limits, settings, owner_dsn, org_id) as workers:
+    async with worker_pool(4, limits, settings, owner_dsn, org_id) as workers:
         for number in range(5):
             with pytest.raises(Unavailable):
                 await workers.call(number % 4, fail)
@@ -200,7 +200,7 @@ async def test_one_probe_over_all_workers_then_everybody(
             except Waiting as told:
                 await asyncio.sleep((told.retry_after_ms or 50) / 1000)
 
-    async with crew(8, limits, settings, owner_dsn, org_id) as workers:
+    async with worker_pool(8, limits, settings, owner_dsn, org_id) as workers:
         for _ in range(5):
             with pytest.raises(Unavailable):
                 await workers.call(0, _fail)
@@ -230,7 +230,7 @@ async def test_a_retry_after_is_kept_by_all(
     def refuse() -> None:
         raise RateLimited("API_RATE_LIMIT", "429", retry_after_ms=9000)
 
-    async with crew(2, limits, settings, owner_dsn, org_id) as workers:
+    async with worker_pool(2, limits, settings, owner_dsn, org_id) as workers:
         with pytest.raises(RateLimited):
             await workers.call(0, refuse)
         with pytest.raises(Waiting) as told:
@@ -244,7 +244,7 @@ async def test_the_cost_bucket_of_the_answers_counts(
 ) -> None:
     org_id = (await principal()).org_id
     limits = ProviderLimits(default=Rate(2, 40))
-    async with crew(2, limits, settings, owner_dsn, org_id) as workers:
+    async with worker_pool(2, limits, settings, owner_dsn, org_id) as workers:
         limiter = workers.limiters[0]
         async with limiter.call(
             "shop", "", until=time.monotonic() + 9, time_is_up=never, key=workers.key, points=300
@@ -261,7 +261,10 @@ async def test_an_impatient_call_does_not_wait_for_those_that_run(
 ) -> None:
     org_id = (await principal()).org_id
     limits = ProviderLimits(default=Rate(1000, 1000))
-    async with crew(1, limits, settings, owner_dsn, org_id) as workers, AsyncExitStack() as stack:
+    async with (
+        worker_pool(1, limits, settings, owner_dsn, org_id) as workers,
+        AsyncExitStack() as stack,
+    ):
         [limiter], until = workers.limiters, time.monotonic() + 30
 
         def asked(patience_ms: float | None = None) -> AbstractAsyncContextManager[object]:
@@ -286,7 +289,7 @@ async def test_unused_tokens_are_put_back(
 ) -> None:
     org_id = (await principal()).org_id
     limits = ProviderLimits(default=Rate(0.01, 50))
-    async with crew(1, limits, settings, owner_dsn, org_id) as workers:
+    async with worker_pool(1, limits, settings, owner_dsn, org_id) as workers:
         for _ in range(5):
             await asyncio.gather(*(workers.call(0, lambda: None) for _ in range(4)))
     async with db.acquire() as conn:
@@ -301,7 +304,7 @@ async def test_after_a_long_outage_calls_start_as_soon_as_the_circuit_closes(
     """Probes that fail must not teach the workers delays on top of the circuit's time."""
     org_id = (await principal()).org_id
     limits = ProviderLimits(default=Rate(1000, 1000), circuit=CircuitRules(5, 50))
-    async with crew(2, limits, settings, owner_dsn, org_id) as workers:
+    async with worker_pool(2, limits, settings, owner_dsn, org_id) as workers:
         probes = 0
         deadline = time.monotonic() + 30
         while probes < 20 and time.monotonic() < deadline:
@@ -335,7 +338,7 @@ async def test_bookings_from_before_an_outage_end_with_it(
 ) -> None:
     org_id = (await principal()).org_id
     limits = ProviderLimits(default=Rate(1, 10), circuit=CircuitRules(5, 50))
-    async with crew(2, limits, settings, owner_dsn, org_id) as workers:
+    async with worker_pool(2, limits, settings, owner_dsn, org_id) as workers:
         for _ in range(5):
             with pytest.raises(Unavailable):
                 await workers.call(0, _fail)
@@ -353,7 +356,7 @@ async def test_what_calls_cost_is_shared_by_all_workers(
 ) -> None:
     org_id = (await principal()).org_id
     limits = ProviderLimits(default=Rate(2, 40))
-    async with crew(2, limits, settings, owner_dsn, org_id) as workers:
+    async with worker_pool(2, limits, settings, owner_dsn, org_id) as workers:
         async with workers.limiters[0].call(
             "shop", "", until=time.monotonic() + 9, time_is_up=never, key=workers.key, points=800
         ) as call:
@@ -424,7 +427,9 @@ async def test_a_call_without_an_answer_counts_as_under_way_for_a_while(
     def give_up() -> None:
         raise Unavailable("FETCH_TIMEOUT", "no answer")
 
-    async with crew(1, ProviderLimits(default=Rate(5, 50)), settings, owner_dsn, org_id) as workers:
+    async with worker_pool(
+        1, ProviderLimits(default=Rate(5, 50)), settings, owner_dsn, org_id
+    ) as workers:
         with pytest.raises(Unavailable):
             await workers.call(0, give_up)
         await workers.call(0, lambda: None)

@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx2
 import psutil
 import pytest
-from tests.chaos.front import Front
+from tests.chaos.api_process import ApiProcess
 from tests.formats.test_bombs import ARCHIVES, RECORDS, TEXTS
 from tests.formats.test_fuzz import MAKERS, mutated
 
@@ -45,10 +45,10 @@ def settings(settings: Settings) -> Settings:
 
 
 @pytest.fixture
-async def front(
+async def api_process(
     settings: Settings, owner_dsn: str, db: Database, tmp_path: Path
-) -> AsyncIterator[Front]:
-    with Front(settings, owner_dsn, tmp_path / "api.log") as made:
+) -> AsyncIterator[ApiProcess]:
+    with ApiProcess(settings, owner_dsn, tmp_path / "api.log") as made:
         await made.start()
         yield made
 
@@ -62,12 +62,12 @@ class Watched:
 
 
 @asynccontextmanager
-async def innocent(front: Front, db: Database) -> AsyncIterator[Watched]:
-    await front.admits(db, "innocent")
+async def innocent(api_process: ApiProcess, db: Database) -> AsyncIterator[Watched]:
+    await api_process.admits(db, "innocent")
     seen, stop = Watched(), asyncio.Event()
 
     async def ask_health() -> None:
-        async with front.client() as client:
+        async with api_process.client() as client:
             while not stop.is_set():
                 start = time.monotonic()
                 assert (await client.get("/health")).status_code == 200
@@ -75,7 +75,7 @@ async def innocent(front: Front, db: Database) -> AsyncIterator[Watched]:
                 await asyncio.sleep(0.05)
 
     async def preview() -> None:
-        async with front.client() as client:
+        async with api_process.client() as client:
             while not stop.is_set():
                 answer = await client.post("/api/jobs/preview", files={"file": ("a.csv", CSV)})
                 seen.previews.append(answer.status_code)
@@ -88,12 +88,12 @@ async def innocent(front: Front, db: Database) -> AsyncIterator[Watched]:
         stop.set()
 
 
-async def attacker(front: Front, db: Database) -> httpx2.AsyncClient:
+async def attacker(api_process: ApiProcess, db: Database) -> httpx2.AsyncClient:
     async with db.acquire() as conn:
         org = await accounts.ensure_org(conn, "attacker")
         user = await accounts.ensure_user(conn, org.id, "member@attacker", "member")
         key = await accounts.create_key(conn, org.id, user.id)
-    client = front.client()
+    client = api_process.client()
     client.headers["Authorization"] = f"Bearer {key}"
     client.timeout = httpx2.Timeout(120)
     return client
@@ -106,7 +106,7 @@ async def send(client: httpx2.AsyncClient, name: str, content: bytes) -> None:
         assert answer.status_code < 500 or limited, (name, path, answer.text[:500])
 
 
-async def attack(front: Front, db: Database, files: Iterator[tuple[str, bytes]]) -> int:
+async def attack(api_process: ApiProcess, db: Database, files: Iterator[tuple[str, bytes]]) -> int:
     """All of the files, several at a time; how many there were."""
     sent = 0
 
@@ -116,7 +116,7 @@ async def attack(front: Front, db: Database, files: Iterator[tuple[str, bytes]])
             sent += 1
             await send(client, name, content)
 
-    async with await attacker(front, db) as client, asyncio.TaskGroup() as tasks:
+    async with await attacker(api_process, db) as client, asyncio.TaskGroup() as tasks:
         for _ in range(AT_ONCE):
             tasks.create_task(one_after_the_other(client))
     return sent
@@ -146,24 +146,28 @@ def bombs(folder: Path, chosen: Callable[[str], bool]) -> Iterator[tuple[str, by
             yield bomb.name.replace(" ", "-"), (folder / "bomb").read_bytes()
 
 
-async def check_unharmed(front: Front, db: Database, files: Iterator[tuple[str, bytes]]) -> None:
-    async with innocent(front, db) as seen:
-        sent = await attack(front, db, files)
+async def check_unharmed(
+    api_process: ApiProcess, db: Database, files: Iterator[tuple[str, bytes]]
+) -> None:
+    async with innocent(api_process, db) as seen:
+        sent = await attack(api_process, db, files)
     assert sent > 0
     assert len(seen.health) > 5
     assert max(seen.health) < SLOWEST_HEALTH_S, sorted(seen.health)[-5:]
     assert set(seen.previews) == {200}, seen.previews
-    assert front.process is not None
-    assert not front.dead
-    server = psutil.Process(front.process.pid)
+    assert api_process.process is not None
+    assert not api_process.dead
+    server = psutil.Process(api_process.process.pid)
     assert server.memory_info().rss < MOST_RESIDENT
     assert len(server.children(recursive=True)) <= MOST_CHILDREN
     print(f"{sent} files, /health at most {max(seen.health) * 1000:.0f} ms,"
           f" {len(seen.previews)} previews beside them")  # fmt: skip
 
 
-async def test_mutants_harm_nobody_else(front: Front, db: Database, tmp_path: Path) -> None:
-    await check_unharmed(front, db, mutants(tmp_path, MUTANTS))
+async def test_mutants_harm_nobody_else(
+    api_process: ApiProcess, db: Database, tmp_path: Path
+) -> None:
+    await check_unharmed(api_process, db, mutants(tmp_path, MUTANTS))
 
 
 SMALL = {"NUL", "open quotes in every line", "a riddle for patterns", "100,000 brackets", "laughs",
@@ -171,13 +175,17 @@ SMALL = {"NUL", "open quotes in every line", "a riddle for patterns", "100,000 b
          "files that overlap", "a zip in a zip", "tables in tables"}  # fmt: skip
 
 
-async def test_bombs_harm_nobody_else(front: Front, db: Database, tmp_path: Path) -> None:
+async def test_bombs_harm_nobody_else(
+    api_process: ApiProcess, db: Database, tmp_path: Path
+) -> None:
     heads = ((f"head-{number}", head) for number, head in enumerate(SLOW_HEADS))
-    await check_unharmed(front, db, iter([*heads, *bombs(tmp_path, SMALL.__contains__)]))
+    await check_unharmed(api_process, db, iter([*heads, *bombs(tmp_path, SMALL.__contains__)]))
 
 
 @pytest.mark.long
 @pytest.mark.timeout(3600)
-async def test_many_mutants_and_all_bombs(front: Front, db: Database, tmp_path: Path) -> None:
-    await check_unharmed(front, db, mutants(tmp_path, MUTANTS_LONG))
-    await check_unharmed(front, db, bombs(tmp_path, lambda name: True))
+async def test_many_mutants_and_all_bombs(
+    api_process: ApiProcess, db: Database, tmp_path: Path
+) -> None:
+    await check_unharmed(api_process, db, mutants(tmp_path, MUTANTS_LONG))
+    await check_unharmed(api_process, db, bombs(tmp_path, lambda name: True))

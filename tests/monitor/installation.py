@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-from tests.chaos.crew import Crew, Hand
-from tests.chaos.front import Front
+from tests.chaos.api_process import ApiProcess
+from tests.chaos.worker_pool import WorkerPool, WorkerProcess
 from tests.checker.polling import until
 from tests.monitor.support import Mailbox, Receiver
 
@@ -25,19 +25,19 @@ _LEADER = Path(__file__).with_name("racing_leader.py")
 @dataclass
 class Installation:
     db: Database
-    crew: Crew
-    front: Front
+    worker_pool: WorkerPool
+    api_process: ApiProcess
     receiver: Receiver
     box: Mailbox
     env: Mapping[str, str]
-    workers: list[Hand] = field(default_factory=list)
+    workers: list[WorkerProcess] = field(default_factory=list)
 
     async def start(self, workers: int = 2, leaders: int = 2) -> None:
-        await self.front.start(env=self.env)
+        await self.api_process.start(env=self.env)
         for _ in range(workers):
             self.add_worker()
         for _ in range(leaders):
-            leader = self.crew.start(main=_LEADER, env=self.env)
+            leader = self.worker_pool.start(main=_LEADER, env=self.env)
             await leader.is_up()
         # While it starts, too few workers run: no target exists yet.
         await self.healthy()
@@ -47,13 +47,13 @@ class Installation:
                       "severities": ["warning", "critical"]}  # fmt: skip
             await self.ask("POST", "/api/notifications", json=target)
 
-    def add_worker(self, **settings: Any) -> Hand:
-        worker = self.crew.start(env=self.env, **settings)
+    def add_worker(self, **settings: Any) -> WorkerProcess:
+        worker = self.worker_pool.start(env=self.env, **settings)
         self.workers.append(worker)
         return worker
 
     async def ask(self, method: str, path: str, **more: Any) -> Any:
-        async with self.front.client() as client:
+        async with self.api_process.client() as client:
             answer: httpx2.Response = await client.request(method, path, **more)
         assert answer.status_code < 300, answer.text
         return answer.json()

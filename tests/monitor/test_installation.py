@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
-from tests.chaos.crew import Crew
-from tests.chaos.front import Front
+from tests.chaos.api_process import ApiProcess
+from tests.chaos.worker_pool import WorkerPool
 from tests.checker.polling import until
 from tests.fixtures import Bench, MakePrincipal
 from tests.monitor.installation import Installation
@@ -76,27 +76,27 @@ def settings(settings: Settings) -> Settings:
 
 
 @pytest.fixture
-def crew(settings: Settings, owner_dsn: str, tmp_path: Path) -> Iterator[Crew]:
-    with Crew(settings, owner_dsn, tmp_path / "crew") as made:
+def worker_pool(settings: Settings, owner_dsn: str, tmp_path: Path) -> Iterator[WorkerPool]:
+    with WorkerPool(settings, owner_dsn, tmp_path / "crew") as made:
         yield made
 
 
 @pytest.fixture
-def front(settings: Settings, owner_dsn: str, tmp_path: Path) -> Iterator[Front]:
-    with Front(settings, owner_dsn, tmp_path / "api.log") as made:
+def api_process(settings: Settings, owner_dsn: str, tmp_path: Path) -> Iterator[ApiProcess]:
+    with ApiProcess(settings, owner_dsn, tmp_path / "api.log") as made:
         yield made
 
 
 @pytest.fixture
 async def running(
-    db: Database, crew: Crew, front: Front, receiver: Receiver, box: Mailbox,
-    principal: MakePrincipal,
+    db: Database, worker_pool: WorkerPool, api_process: ApiProcess, receiver: Receiver,
+    box: Mailbox, principal: MakePrincipal,
 ) -> Installation:  # fmt: skip
     admin = await principal("house", role="admin")
     async with db.acquire() as conn:
-        front.key = await accounts.create_key(conn, admin.org_id, admin.user_id)
+        api_process.key = await accounts.create_key(conn, admin.org_id, admin.user_id)
     env = {"PENSTOCK_SMTP_URL": box.url, "PENSTOCK_SECRET_KEY": KEY, ALLOW_CRASH: "1"}
-    made = Installation(db, crew, front, receiver, box, env)
+    made = Installation(db, worker_pool, api_process, receiver, box, env)
     await made.start()
     return made
 
@@ -254,6 +254,6 @@ async def test_real_work_drives_thresholds_over_and_back(
     await drive(running, ways, {*_EVENTS, "health.critical"})
     driven = {key.partition(":")[0] for key, _ in await running.decided()}
     assert driven - {"status"} == set(Thresholds.names())
-    leaders = [one for one in running.crew.hands if one not in running.workers]
+    leaders = [one for one in running.worker_pool.processes if one not in running.workers]
     assert not any(one.dead for one in leaders)
     print(dict(await running.decided()), f"pid {os.getpid()}")

@@ -97,7 +97,7 @@ async def _no_letter(case: Case) -> None:
 async def _stalls(case: Case) -> None:
     async with case.db.transaction() as conn:
         for _ in range(6):
-            await workers.tell(conn, "worker.error", "w", {"reason": LEASE_TAKEN_BACK})
+            await workers.add_system_event(conn, "worker.error", "w", {"reason": LEASE_TAKEN_BACK})
 
 
 def _metrics(success: bool, total_ms: int) -> Step:

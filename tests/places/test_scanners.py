@@ -17,7 +17,7 @@ from uuid import UUID
 import pytest
 from tests.fixtures import Bench
 from tests.places.servers import KEYS, USER, ftp_server, s3_server, sftp_server
-from tests.warm import WarmProcess, started
+from tests.warm import WarmProcess, start_process
 
 from penstock.app.watchers import watchers
 from penstock.app.watchers.watchers import WatcherOrder
@@ -64,7 +64,7 @@ class Processes:
     def _started(self, role: str) -> WarmProcess:
         env = {**self._env, "PENSTOCK_FAILPOINT": next(self._points)}
         with (self._folder / f"{role}.log").open("ab") as log:
-            return started(
+            return start_process(
                 "tests.places.scanner_main", role, *self._ids, env=env, cwd=_ROOT, log=log
             )
 

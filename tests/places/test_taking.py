@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from penstock.app.watchers.take import Taking
+from penstock.app.watchers.take import FileTaker
 
 
 async def test_a_cancel_while_the_last_renewal_ends_is_not_lost(
@@ -23,11 +23,11 @@ async def test_a_cancel_while_the_last_renewal_ends_is_not_lost(
             ending.set()
             await asyncio.sleep(0.01)
 
-    monkeypatch.setattr(Taking, "_renew", renew)
-    taking = Taking.__new__(Taking)
+    monkeypatch.setattr(FileTaker, "_renew", renew)
+    taking = FileTaker.__new__(FileTaker)
 
     async def take() -> None:
-        async with taking._renewed(uuid4(), uuid4()):
+        async with taking._renewing_claim(uuid4(), uuid4()):
             await asyncio.sleep(0)
         await asyncio.sleep(600)
 

@@ -23,7 +23,7 @@ from penstock.engine.claim import Claim
 from penstock.engine.context import StopSign
 from penstock.engine.finish import finish
 from penstock.engine.ingest import Ingest
-from penstock.engine.run import Worked
+from penstock.engine.run import ClaimOutcomes
 from penstock.engine.runtime import Runtime
 from penstock.engine.services.sweep import Sweeper
 from penstock.engine.settle import settle
@@ -138,7 +138,7 @@ class Driver:
         return receipt.job_id
 
     async def settle(
-        self, claimed: Claim, places: Sequence[int], worked: Worked, last: bool
+        self, claimed: Claim, places: Sequence[int], worked: ClaimOutcomes, last: bool
     ) -> bool:
         """The items in these places; answers whether any lease was held."""
         piece = replace(claimed, items=[claimed.items[place] for place in places])

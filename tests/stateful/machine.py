@@ -15,7 +15,7 @@ from tests.stateful.driver import Driver, held_by, outcome_of
 from tests.stateful.model import INGEST_RETRIES, Held, Job, Model, Shape
 
 from penstock.engine.claim import Claim
-from penstock.engine.run import Worked
+from penstock.engine.run import ClaimOutcomes
 from penstock.engine.worker.loop import Worker
 
 _WORDS = ("done", "done", "advance", "retry", "wait", "not found", "skip", "fail", "none", "spawn",
@@ -147,7 +147,7 @@ class Machine(RuleBasedStateMachine):
     def _settle(self, taken: Taken, words: Sequence[str], some: bool) -> None:
         places = taken.left[: len(taken.left) // 2] if some else list(taken.left)
         chosen = {place: words[place % len(words)] for place in places}
-        worked = Worked([], [], 1.0)
+        worked = ClaimOutcomes([], [], 1.0)
         for place in places:
             worked.outcomes.append(self._outcome(taken.claim, place, chosen[place]))
             if chosen[place] == "child crash":

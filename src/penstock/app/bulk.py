@@ -31,7 +31,7 @@ _COUNT_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class JobCount:
     """The number of jobs that match; ``capped``: there may be more."""
 
     count: int
@@ -44,7 +44,7 @@ def reach_of(who: Principal, org_id: int | None = None) -> Reach:
     return Reach(org_id if scope.admin else scope.org_id, scope.owner_id)
 
 
-async def count(conn: Connection, reach: Reach, wanted: JobFilter) -> Counted:
+async def count(conn: Connection, reach: Reach, wanted: JobFilter) -> JobCount:
     """Count the jobs that match, within the time of a request."""
     asked_at = await bulk.now(conn)
     after, found, deadline = bulk.NO_JOB, 0, time.monotonic() + _COUNT_SECONDS
@@ -52,11 +52,11 @@ async def count(conn: Connection, reach: Reach, wanted: JobFilter) -> Counted:
         walked = await bulk.walk(conn, reach, wanted, after, asked_at, WALK)
         found += len(walked.ids)
         if found >= MOST_COUNTED:
-            return Counted(MOST_COUNTED, found > MOST_COUNTED or walked.last is not None)
+            return JobCount(MOST_COUNTED, found > MOST_COUNTED or walked.last is not None)
         if walked.last is None:
-            return Counted(found, False)
+            return JobCount(found, False)
         if time.monotonic() > deadline:
-            return Counted(found, True)
+            return JobCount(found, True)
         after = walked.last
 
 
@@ -69,7 +69,7 @@ async def start(
     *,
     reach: Reach,
     ip: str | None = None,
-) -> tuple[UUID, Counted]:
+) -> tuple[UUID, JobCount]:
     """Store the operation and audit it; it begins after the commit."""
     counted = await count(conn, reach, wanted)
     operation = NewOperation(
@@ -128,19 +128,19 @@ async def reprocess_job(
     """Reprocess one job, audited. For a large job this starts a bulk operation."""
     before = await get_job(conn, job_id)
     operation_id = new_id()
-    begun = await reprocess.begin(
+    reopened = await reprocess.begin(
         runtime, conn, job_id, selection, holder=operation_id, user_id=who.user_id
     )
-    if begun.lane is None:
-        return Reprocessed(0, begun.left_out, None)
-    if begun.rest is not None:
-        assert begun.asked_at is not None
+    if reopened.lane is None:
+        return Reprocessed(0, reopened.left_out, None)
+    if reopened.rest is not None:
+        assert reopened.asked_at is not None
         await bulk.add(
             conn,
             NewOperation(
                 operation_id, before.org_id, who.user_id, BulkAction.REPROCESS,
                 JobFilter(job_ids=(job_id,)), reach_of(who), selection.as_json(), ip, 1,
-                target=job_id, target_selection=bulk.frozen(begun.rest, begun.asked_at),
+                target=job_id, target_selection=bulk.frozen(reopened.rest, reopened.asked_at),
             ),
         )  # fmt: skip
     await audit(
@@ -148,8 +148,8 @@ async def reprocess_job(
         before={"state": state_of(before)},
         after={"state": state_of(await get_job(conn, job_id)), **selection.as_json()},
     )  # fmt: skip
-    held = operation_id if begun.rest is not None else None
-    return Reprocessed(begun.items, begun.left_out, begun.lane, held)
+    held = operation_id if reopened.rest is not None else None
+    return Reprocessed(reopened.items, reopened.left_out, reopened.lane, held)
 
 
 def shape_of(row: OperationRow) -> dict[str, Any]:

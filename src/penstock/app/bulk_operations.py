@@ -130,7 +130,7 @@ class _Turn:
         await bulk.pass_by(conn, operation.id, last)
         return True
 
-    async def _walk(self, conn: Connection, operation: Operation) -> bulk.Walked:
+    async def _walk(self, conn: Connection, operation: Operation) -> bulk.JobWalk:
         return await bulk.walk(
             conn, operation.reach, operation.filter, operation.last_job, operation.asked_at, WALK
         )
@@ -142,15 +142,17 @@ class _Turn:
         try:
             if operation.action is BulkAction.REPROCESS:
                 selection = Selection.of_json(operation.params)
-                begun = await reprocess.begin(
+                reopened = await reprocess.begin(
                     self._runtime, conn, job_id, selection, holder=operation.id,
                     user_id=operation.user_id,
                 )  # fmt: skip
-                self._wake, items, left_out = begun.lane, begun.items, begun.left_out
-                if begun.rest is not None:
-                    assert begun.asked_at is not None
+                self._wake, items, left_out = reopened.lane, reopened.items, reopened.left_out
+                if reopened.rest is not None:
+                    assert reopened.asked_at is not None
                     await self._audit(conn, operation, before)
-                    await bulk.begin_target(conn, operation.id, job_id, begun.rest, begun.asked_at)
+                    await bulk.begin_target(
+                        conn, operation.id, job_id, reopened.rest, reopened.asked_at
+                    )
                     return
             elif operation.action is BulkAction.CLONE:
                 self._wake = await self._clone(conn, operation, before)
@@ -198,7 +200,7 @@ class _Turn:
         try:
             # A savepoint: rolled back alone if the job was cancelled meanwhile.
             async with conn.transaction():
-                chunk = await reprocess.go_on(
+                chunk = await reprocess.reopen_more(
                     self._runtime, conn, job_id, selection, asked_at, operation.target_row,
                     operation.id,
                 )  # fmt: skip

@@ -55,7 +55,7 @@ class Done:
 
 
 def no_such_letter() -> NotThere:
-    """The same for an id that is unknown, someone else's, or no id at all."""
+    """The same for an id that is unknown, of another user, or no id at all."""
     return NotThere("NOT_FOUND", "There is no such dead letter.")
 
 
@@ -212,12 +212,14 @@ async def _notify_again(
     """Send a notification again, with all its tries."""
     job_id, statuses = letter.job_id, tuple(TERMINAL_ITEM_STATUSES)
     which = Selection(whole_job=False, statuses=statuses, rows=(row_no,))
-    begun = await begin(runtime, conn, job_id, which, holder=new_id(), user_id=caller.who.user_id)
-    if begun.lane is None:
+    reopened = await begin(
+        runtime, conn, job_id, which, holder=new_id(), user_id=caller.who.user_id
+    )
+    if reopened.lane is None:
         raise PermanentError("INVALID_STATE", "This notification is still on its way.")
     await _audit(conn, caller, letter, "reprocess", {"state": "reprocessed"})
     body = orjson.dumps({"jobId": str(job_id), "position": 1, "estimatedWaitMs": 0}).decode()
-    return Receipt(job_id, body, begun.lane)
+    return Receipt(job_id, body, reopened.lane)
 
 
 async def _discard(

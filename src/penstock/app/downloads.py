@@ -120,7 +120,7 @@ def _name_of(answer: StreamedResponse) -> str:
     for name in (told, unquote(found.path.rpartition("/")[2])):
         plain = _NO_NAME.sub("_", name).strip()
         if plain.strip("."):
-            return _shortened(plain)
+            return _shorten(plain)
     return found.hostname or "download"
 
 
@@ -138,7 +138,7 @@ def _disposition_name(header: str) -> str:
         return ""
 
 
-def _shortened(name: str) -> str:
+def _shorten(name: str) -> str:
     """The end tells the kind."""
     if len(name) <= _LONGEST_NAME:
         return name

@@ -231,7 +231,7 @@ async def _missing_pieces(
     after: str | None = ""
     while after is not None:
         async with opened() as conn:
-            page = await missing.some(conn, job_id, after, PAGE_ROWS)
+            page = await missing.page_of_missing(conn, job_id, after, PAGE_ROWS)
         yield await in_export_thread(writer.page, _missing_rows(page))
         after = page[-1].source_id if len(page) == PAGE_ROWS else None
     yield await in_export_thread(writer.end)

@@ -108,11 +108,11 @@ async def audit_change(
     part_of = {} if operation_id is None else {"operationId": str(operation_id)}
     await audit(
         conn, before.org_id, user_id, f"job.{action}", f"job:{before.id}", ip=ip,
-        before=_audited(action, before), after={**_audited(action, after), **part_of},
+        before=_audit_values(action, before), after={**_audit_values(action, after), **part_of},
     )  # fmt: skip
 
 
-def _audited(action: BulkAction, job: JobDetails) -> dict[str, Any]:
+def _audit_values(action: BulkAction, job: JobDetails) -> dict[str, Any]:
     if action is BulkAction.PRIORITY:
         return {"priority": job.priority}
     return {"state": state_of(job)}
@@ -121,7 +121,7 @@ def _audited(action: BulkAction, job: JobDetails) -> dict[str, Any]:
 def _wrong_state(action: BulkAction, state: str) -> PermanentError:
     why = f"The job is {state}: there is nothing to {action}."
     if action is BulkAction.PRIORITY:
-        why = f"The job is {state}: its priority has no effect any more."
+        why = f"The job is {state}: its priority no longer has an effect."
     return PermanentError("INVALID_STATE", why, state=state)
 
 

@@ -118,7 +118,7 @@ async def create(
         ),
     )  # fmt: skip
     target = await get_target(conn, target_id)
-    await _audit(conn, caller, target, "create", after=_audited(target))
+    await _audit(conn, caller, target, "create", after=_audit_values(target))
     return target
 
 
@@ -133,7 +133,9 @@ async def change(
     if not await notifications.change_target(conn, target_id, change):
         raise no_such_target()
     after = await get_target(conn, target_id)
-    await _audit(conn, caller, after, "change", before=_audited(before), after=_audited(after))
+    await _audit(
+        conn, caller, after, "change", before=_audit_values(before), after=_audit_values(after)
+    )
     return after
 
 
@@ -141,7 +143,7 @@ async def delete(conn: Connection, caller: Caller, target_id: UUID) -> None:
     target = await _get_changeable(conn, caller, target_id)
     if not await notifications.delete_target(conn, target_id):
         raise no_such_target()
-    await _audit(conn, caller, target, "delete", before=_audited(target))
+    await _audit(conn, caller, target, "delete", before=_audit_values(target))
 
 
 async def send_test(runtime: Runtime, conn: Connection, caller: Caller, target_id: UUID) -> UUID:
@@ -218,7 +220,7 @@ async def _get_changeable(conn: Connection, caller: Caller, target_id: UUID) -> 
     return target
 
 
-def _audited(target: StoredTarget) -> dict[str, Any]:
+def _audit_values(target: StoredTarget) -> dict[str, Any]:
     return {
         "name": target.name,
         "kind": target.kind,

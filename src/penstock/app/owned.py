@@ -10,7 +10,7 @@ from penstock.store.accounts.audit_log import Caller, audit
 from penstock.store.database import Connection
 
 
-class Owned(Protocol):
+class OwnedRow(Protocol):
     """A row with the org that it belongs to and the user who created it."""
 
     @property
@@ -21,13 +21,13 @@ class Owned(Protocol):
     def user_id(self) -> int: ...
 
 
-def may_change(caller: Caller, row: Owned) -> bool:
+def may_change(caller: Caller, row: OwnedRow) -> bool:
     """Admins and the creator; in an org whose users share their jobs, all members."""
     who = caller.who
     return who.writes and who.scope.owner_id in (None, row.user_id)
 
 
-def is_creator_or_admin(caller: Caller, row: Owned) -> bool:
+def is_creator_or_admin(caller: Caller, row: OwnedRow) -> bool:
     """For what runs with the rights of its creator."""
     who = caller.who
     return who.writes and (who.role == "admin" or who.user_id == row.user_id)
@@ -42,7 +42,7 @@ def require_change(allowed: bool, kind: str, change: str = "change it") -> None:
 
 
 async def audit_owned(
-    conn: Connection, caller: Caller, kind: str, row: Owned, verb: str, *, before: Any = None,
+    conn: Connection, caller: Caller, kind: str, row: OwnedRow, verb: str, *, before: Any = None,
     after: Any = None,
 ) -> None:  # fmt: skip
     """Record the change ``kind``.``verb`` of a row."""

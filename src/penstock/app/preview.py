@@ -57,7 +57,7 @@ async def check_first_rows(runtime: Runtime, job: Job) -> None:
         if error.code in _ASKS:
             raise
     except Exception as error:
-        runtime.log.info("the first rows were not looked at", error=repr(error))
+        runtime.log.info("the first rows were not checked", error=repr(error))
 
 
 async def preview(runtime: Runtime, job: Job) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ from penstock.store.database import Connection, Transaction
 from penstock.store.uploads import UploadRow
 
 # The media type by the first bytes; refuses a file that is not what it claims to be.
-Judge = Callable[[str, str, bytes], str]
+DetectMediaType = Callable[[str, str, bytes], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +36,16 @@ async def find(conn: Connection, upload_id: UUID) -> UploadRow:
 
 
 def no_such_upload() -> NotThere:
-    """The same for one that is unknown, someone else's, or has run out."""
-    return NotThere("NOT_FOUND", "There is no such upload, or it has run out. Begin a new one.")
+    """The same for one that is unknown, of another user, or has expired."""
+    return NotThere("NOT_FOUND", "There is no such upload, or it has expired. Begin a new one.")
 
 
 async def offset_of(
-    runtime: Runtime, transaction: Transaction, caller: Caller, row: UploadRow, judge: Judge
+    runtime: Runtime,
+    transaction: Transaction,
+    caller: Caller,
+    row: UploadRow,
+    judge: DetectMediaType,
 ) -> int:
     """The number of bytes received. An upload that is complete, but whose last request died,
     becomes a file now."""
@@ -61,7 +65,7 @@ async def go_on(
     caller: Caller,
     row: UploadRow,
     piece: Piece,
-    judge: Judge,
+    judge: DetectMediaType,
 ) -> int:
     """Write the bytes, and make the upload a file once it is complete; return the new offset."""
     length = row.length
@@ -91,7 +95,7 @@ async def _finish(
     caller: Caller,
     row: UploadRow,
     partial: PartialUpload,
-    judge: Judge,
+    judge: DetectMediaType,
 ) -> None:
     """Store the blob, then its row, then delete the upload's own bytes: after a crash in between,
     the next request continues."""
@@ -110,6 +114,7 @@ def _check_offset(given: int, found: int) -> None:
     if given != found:
         raise PermanentError(
             "OFFSET_MISMATCH",
-            f"The upload is at {found:,}, not at {given:,}. Go on from there: HEAD tells it, too.",
+            f"The upload is at {found:,}, not at {given:,}. Continue from there; HEAD answers the"
+            " offset, too.",
             offset=found,
         )

@@ -23,7 +23,7 @@ _SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Retried:
+class RetryFailedResult:
     jobs: tuple[UUID, ...]
     more: bool
 
@@ -35,7 +35,7 @@ async def retry_failed(
     since: datetime | None = None,
     ip: str | None = None,
     pipeline: str | None = None,
-) -> Retried:
+) -> RetryFailedResult:
     """Failed jobs as a whole, and what failed in those that are done, if they ended since then (or
     within a day), of all pipelines or one. ``transaction`` says which of them are seen; ``more``
     were left for next time."""
@@ -55,7 +55,7 @@ async def retry_failed(
             async with transaction() as conn:
                 made = await reprocess_job(runtime, conn, who, job.id, selection, ip)
         except PermanentError as refused:
-            # Someone else has taken it up meanwhile.
+            # Another request has reprocessed it meanwhile.
             if refused.code != "INVALID_STATE":
                 raise
             continue
@@ -64,4 +64,4 @@ async def retry_failed(
             lanes.add(made.lane)
     for lane in sorted(lanes):
         await runtime.broker.send(Ticket(lane))
-    return Retried(tuple(retried), more)
+    return RetryFailedResult(tuple(retried), more)

@@ -19,7 +19,7 @@ _JOBS_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class RetriedNow:
+class RetryNowResult:
     """``lanes`` are to be woken. ``more``: time was up before all rows were due."""
 
     rows: int = 0
@@ -28,7 +28,7 @@ class RetriedNow:
 
 
 async def audit_retry(
-    transaction: Transaction, caller: Caller, asked: Mapping[str, Any], made: RetriedNow
+    transaction: Transaction, caller: Caller, asked: Mapping[str, Any], made: RetryNowResult
 ) -> None:
     """``asked`` is the request as the audit log shows it."""
     async with transaction() as conn:
@@ -38,10 +38,12 @@ async def audit_retry(
         )  # fmt: skip
 
 
-async def retry_rows(transaction: Transaction, rows: Mapping[UUID, Sequence[int]]) -> RetriedNow:
+async def retry_rows(
+    transaction: Transaction, rows: Mapping[UUID, Sequence[int]]
+) -> RetryNowResult:
     """Make these rows due, in one transaction for each job. A row that runs, is due already or has
     ended is left as it is, and so is a job that the caller may not change."""
-    done = RetriedNow()
+    done = RetryNowResult()
     for job_id in sorted(rows):
         async with transaction() as conn:
             await claims.lock_claims(conn)
@@ -51,9 +53,9 @@ async def retry_rows(transaction: Transaction, rows: Mapping[UUID, Sequence[int]
 
 async def retry_matching(
     transaction: Transaction, wanted: OpenRowFilter, time_is_up: Callable[[], bool]
-) -> RetriedNow:
+) -> RetryNowResult:
     """Make all waiting rows of the matching jobs due."""
-    done = RetriedNow()
+    done = RetryNowResult()
     while True:
         async with transaction() as conn:
             jobs = await pending.waiting_jobs(conn, wanted, _JOBS_AT_ONCE)
@@ -65,23 +67,23 @@ async def retry_matching(
                 done = _sum(done, await _make_due(conn, job_id, rows))
             left = left or len(rows) == MOST_AT_ONCE
             if time_is_up():
-                return RetriedNow(done.rows, done.lanes, more=True)
+                return RetryNowResult(done.rows, done.lanes, more=True)
         if not left:
             return done
 
 
-async def _make_due(conn: Connection, job_id: UUID, rows: Sequence[int]) -> RetriedNow:
+async def _make_due(conn: Connection, job_id: UUID, rows: Sequence[int]) -> RetryNowResult:
     """The caller holds the claim lock, so that no claim, cancel or reopen comes between."""
-    stages = await pending.wait_no_longer(conn, job_id, rows)
+    stages = await pending.make_due(conn, job_id, rows)
     if not stages:
-        return RetriedNow()
+        return RetryNowResult()
     move, moved = JobMove(), sum(stages.values())
     for stage in stages:
         move.stage(stage).wait(0)
     move.events.append(("job.status", {"retriedNow": moved}))
     written = await write_moves(conn, {job_id: move}, None)
-    return RetriedNow(moved, written.lanes)
+    return RetryNowResult(moved, written.lanes)
 
 
-def _sum(one: RetriedNow, other: RetriedNow) -> RetriedNow:
-    return RetriedNow(one.rows + other.rows, one.lanes | other.lanes)
+def _sum(one: RetryNowResult, other: RetryNowResult) -> RetryNowResult:
+    return RetryNowResult(one.rows + other.rows, one.lanes | other.lanes)

@@ -41,11 +41,11 @@ async def undo_job(
     _require_images(job.changes_pruned_at)
     done = await undo(runtime, transaction, job_id, seconds, dry_run=dry_run, after=after)
     if not dry_run:
-        told = {name: done[name] for name in ("restored", "deleted", "refusedCount", "more")}
+        details = {name: done[name] for name in ("restored", "deleted", "refusedCount", "more")}
         async with transaction() as conn:
             await audit(
                 conn, job.org_id, caller.who.user_id, "job.undo", f"job:{job_id}",
-                ip=caller.ip, after=told,
+                ip=caller.ip, after=details,
             )  # fmt: skip
     return done
 
@@ -65,7 +65,7 @@ async def undo(
         async with transaction() as conn:
             some = await undo_some(conn, job_id, after, _AT_ONCE, dry_run=dry_run)
             if not dry_run:
-                await _tell(conn, job_id, some)
+                await _record(conn, job_id, some)
                 runtime.failpoints.reach("undo_before_commit")
         if not dry_run:
             runtime.failpoints.reach("undo_after_commit")
@@ -101,7 +101,7 @@ async def _undo_postings(
         async with transaction() as conn:
             some = await undo_postings(conn, job_id, after, _AT_ONCE, dry_run=dry_run)
             if not dry_run:
-                await _tell(conn, job_id, some)
+                await _record(conn, job_id, some)
         total.restored += some.restored
         total.deleted += some.deleted
         total.refused += some.refused
@@ -109,7 +109,7 @@ async def _undo_postings(
     return total, more
 
 
-async def _tell(conn: Connection, job_id: UUID, some: Undone | UndonePostings) -> None:
+async def _record(conn: Connection, job_id: UUID, some: Undone | UndonePostings) -> None:
     """Record the undo under the lock of the job, for which a reprocess waits: a job that runs is
     never undone."""
     job = await reprocess.lock(conn, job_id)
@@ -119,8 +119,8 @@ async def _tell(conn: Connection, job_id: UUID, some: Undone | UndonePostings) -
     changed = some.restored + some.deleted
     if changed:
         await reprocess.mark_undone(conn, job_id)
-        told = {"undone": changed, "refused": len(some.refused)}
-        await jobs.tell(conn, job_id, "job.status", told, None)
+        details = {"undone": changed, "refused": len(some.refused)}
+        await jobs.add_event(conn, job_id, "job.status", details, None)
 
 
 def _require_images(pruned_at: datetime | None) -> None:

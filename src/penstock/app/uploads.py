@@ -45,11 +45,11 @@ async def keep_upload(
         size=upload.blob.size,
         blob_key=upload.blob.key,
     )
-    told = {"name": upload.name, "size": upload.blob.size, "sha256": upload.blob.sha256}
+    details = {"name": upload.name, "size": upload.blob.size, "sha256": upload.blob.sha256}
     if upload.host:
-        told["host"] = upload.host
+        details["host"] = upload.host
     await audit(
-        conn, who.org_id, who.user_id, "file.create", f"file:{upload.id}", ip=ip, after=told
+        conn, who.org_id, who.user_id, "file.create", f"file:{upload.id}", ip=ip, after=details
     )
     # A refused upload of the same bytes may have deleted the blob just before.
     if not await runtime.blobs.exists(upload.blob.key):
@@ -64,5 +64,5 @@ async def forget_upload(runtime: Runtime, upload: Upload) -> None:
         async with runtime.db.transaction() as conn:
             if await jobs.take_blob(conn, key):
                 await runtime.blobs.remove(key)
-    except Exception as error:  # what went wrong before is what the caller must hear of
-        runtime.log.warning("a refused file was left behind", blob=key, error=repr(error))
+    except Exception as error:  # the caller gets the error before this one
+        runtime.log.warning("a refused file could not be deleted", blob=key, error=repr(error))

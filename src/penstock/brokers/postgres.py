@@ -19,7 +19,7 @@ _LOST = (
 # Under load one wake-up stands for all of this time: each costs a NOTIFY here, and in every idle
 # worker a look at the queue. The first is told at once.
 _TOGETHER_S = 0.01
-_TELL = "SELECT pg_notify($1, lane) FROM unnest($2::text[]) AS lane"
+_NOTIFY = "SELECT pg_notify($1, lane) FROM unnest($2::text[]) AS lane"
 
 
 class PostgresBroker:
@@ -34,12 +34,12 @@ class PostgresBroker:
         self._listens = listens
         self._connection: asyncpg.Connection[asyncpg.Record] | None = None
         self._busy = asyncio.Lock()
-        self._away = False
+        self._is_away = False
         self._woken = asyncio.Event()
         self._quiet_until = 0.0
-        self._untold: set[str] = set()
-        self._heard_lanes: set[str] = set()
-        self._telling: asyncio.Task[None] | None = None
+        self._unsent_lanes: set[str] = set()
+        self._received_lanes: set[str] = set()
+        self._notifying: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Listen if the server is there; if not, waiting workers try again."""
@@ -47,21 +47,21 @@ class PostgresBroker:
             try:
                 await self._connect()
             except _LOST as error:
-                self._log.warning("not listening yet, workers poll", error=repr(error))
-                self._forget()
+                self._log.warning("cannot listen yet; workers poll", error=repr(error))
+                self._drop_connection()
 
     async def send(self, ticket: Ticket) -> None:
         """Workers only need to know the lane: the claim itself finds what to do."""
         if ticket.delay_ms:
             # Workers know from the database when their next work is due.
             return
-        self._untold.add(ticket.lane)
+        self._unsent_lanes.add(ticket.lane)
         now = time.monotonic()
         if now >= self._quiet_until:
             self._quiet_until = now + _TOGETHER_S
-            await self._tell()
-        elif self._telling is None:
-            self._telling = asyncio.create_task(self._tell_later(self._quiet_until - now))
+            await self._notify()
+        elif self._notifying is None:
+            self._notifying = asyncio.create_task(self._notify_later(self._quiet_until - now))
 
     def notify_channel(self) -> str | None:
         now = time.monotonic()
@@ -70,23 +70,23 @@ class PostgresBroker:
         self._quiet_until = now + _TOGETHER_S
         return self._channel
 
-    async def _tell_later(self, delay: float) -> None:
+    async def _notify_later(self, delay: float) -> None:
         await asyncio.sleep(delay)
-        self._telling = None
+        self._notifying = None
         self._quiet_until = time.monotonic() + _TOGETHER_S
-        await self._tell()
+        await self._notify()
 
-    async def _tell(self) -> None:
-        lanes, self._untold = sorted(self._untold), set()
+    async def _notify(self) -> None:
+        lanes, self._unsent_lanes = sorted(self._unsent_lanes), set()
         if not lanes:
             return
         async with self._busy:
             try:
                 connection = await self._connect()
-                await connection.execute(_TELL, self._channel, lanes, timeout=5)
+                await connection.execute(_NOTIFY, self._channel, lanes, timeout=5)
             except _LOST as error:
-                self._log.warning("wake-up was lost, workers will poll", error=repr(error))
-                self._forget()
+                self._log.warning("wake-up was not sent; workers will poll", error=repr(error))
+                self._drop_connection()
 
     async def receive(self, timeout: float) -> Sequence[Ticket]:
         """Until a wake-up or the time is over."""
@@ -96,24 +96,24 @@ class PostgresBroker:
                     await self._connect()
                 except _LOST as error:
                     # Once per outage: this is tried with every wait.
-                    if not self._away:
-                        self._log.warning("not listening, workers poll", error=repr(error))
-                    self._away = True
-                    self._forget()
+                    if not self._is_away:
+                        self._log.warning("cannot listen; workers poll", error=repr(error))
+                    self._is_away = True
+                    self._drop_connection()
         try:
             async with asyncio.timeout(timeout):
                 await self._woken.wait()
         except TimeoutError:
             return ()
         self._woken.clear()
-        heard, self._heard_lanes = self._heard_lanes, set()
-        return [Ticket(lane) for lane in sorted(heard)]
+        lanes, self._received_lanes = self._received_lanes, set()
+        return [Ticket(lane) for lane in sorted(lanes)]
 
     async def close(self) -> None:
-        if self._telling is not None:
-            self._telling.cancel()
-            await asyncio.gather(self._telling, return_exceptions=True)
-        await self._tell()
+        if self._notifying is not None:
+            self._notifying.cancel()
+            await asyncio.gather(self._notifying, return_exceptions=True)
+        await self._notify()
         async with self._busy:
             if self._connection is not None:
                 connection, self._connection = self._connection, None
@@ -127,18 +127,18 @@ class PostgresBroker:
             self._connection = await asyncpg.connect(
                 self._dsn, timeout=5, server_settings={"application_name": "penstock broker"}
             )
-            self._away = False
+            self._is_away = False
             if self._listens:
-                await self._connection.add_listener(self._channel, self._heard)
+                await self._connection.add_listener(self._channel, self._on_notify)
                 # Messages sent before it listened are found by looking for work once.
                 self._woken.set()
         return self._connection
 
-    def _heard(self, *told: object) -> None:
-        self._heard_lanes.add(str(told[-1]))
+    def _on_notify(self, *told: object) -> None:
+        self._received_lanes.add(str(told[-1]))
         self._woken.set()
 
-    def _forget(self) -> None:
+    def _drop_connection(self) -> None:
         if self._connection is not None:
             self._connection.terminate()
             self._connection = None

@@ -1,4 +1,4 @@
-"""What both clients share: where the server is, how a call becomes a request, and when to go on."""
+"""What both clients share: where the server is, how a call becomes a request, and when to retry."""
 
 from __future__ import annotations
 

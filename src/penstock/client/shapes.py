@@ -1,4 +1,4 @@
-"""What calls answer. Fields that a newer server adds are ignored, so that old clients go on."""
+"""Answers of calls. Fields that a newer server adds are ignored, so that old clients still work."""
 
 from __future__ import annotations
 

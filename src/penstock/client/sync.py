@@ -191,16 +191,16 @@ class Client(Resources[SyncResource]):
 
     def wait(
         self, job_id: JobRef, *, timeout: float | None = None, check: bool = False,
-        told: Callable[[Job], None] | None = None,
+        on_update: Callable[[Job], None] | None = None,
     ) -> Job:  # fmt: skip
-        """The job once it has ended. ``told`` hears of it meanwhile; ``check`` raises JobFailed
-        for one that was not done."""
+        """Wait until the job has ended. ``on_update`` is called with the job meanwhile; ``check``
+        raises JobFailed for a job that is not done."""
         until = None if timeout is None else time.monotonic() + timeout
         pause = 0.1
         while True:
             job = self.job(job_id)
-            if told is not None:
-                told(job)
+            if on_update is not None:
+                on_update(job)
             if job.ended:
                 if check and job.state != "done":
                     raise JobFailed(job)

@@ -90,25 +90,25 @@ class LockedJobs:
 
     def __init__(self) -> None:
         self.ids: set[UUID] = set()
-        self._look_at = 0.0
+        self._check_at = 0.0
 
-    async def found(self, db: Database, suspects: Collection[UUID]) -> None:
+    async def add_timed_out(self, db: Database, suspects: Collection[UUID]) -> None:
         """A lock wait timed out. Record which of these jobs are still locked; if none is, defer all
         of them."""
         known = set(self.ids)
         self.ids.update(suspects)
-        await self._look(db)
+        await self._check(db)
         if not self.ids - known:
             self.ids.update(suspects)
 
-    async def look_again(self, db: Database) -> None:
-        if self.ids and time.monotonic() >= self._look_at:
-            await self._look(db)
+    async def refresh(self, db: Database) -> None:
+        if self.ids and time.monotonic() >= self._check_at:
+            await self._check(db)
 
-    async def _look(self, db: Database) -> None:
+    async def _check(self, db: Database) -> None:
         async with db.transaction() as conn:
             self.ids = await claims.locked_jobs(conn, self.ids)
-        self._look_at = time.monotonic() + _CHECK_AGAIN_S
+        self._check_at = time.monotonic() + _CHECK_AGAIN_S
 
 
 class _LockTimedOut(Exception):
@@ -126,7 +126,7 @@ async def claim(
     empty_handed: list[int] = []
     rests: Counter[int] = Counter()
     locked = locked or LockedJobs()
-    await locked.look_again(db)
+    await locked.refresh(db)
     for _ in range(_MAX_TRIES):
         try:
             async with claims.claim_transaction(db) as conn:
@@ -137,8 +137,8 @@ async def claim(
                 taken = await _take(
                     conn, worker, served, limits, figures or Figures(), turn, work, locked.ids
                 )
-        except _LockTimedOut as vain:
-            await locked.found(db, vain.job_ids)
+        except _LockTimedOut as timeout:
+            await locked.add_timed_out(db, timeout.job_ids)
             continue
         if taken.leases:
             member = limits.brief.get((work.pipeline, work.stage))
@@ -176,7 +176,7 @@ async def _load(db: Database, work: Work, leases: Sequence[Lease], member: str |
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
+class _OpenedLeases:
     """Leases, if any, and their duration; the jobs and items of a small claim."""
 
     leases: Sequence[Lease]
@@ -187,7 +187,7 @@ class _Taken:
 async def _take(
     conn: Connection, worker: str, served: Served, limits: Limits, figures: Figures,
     turn: Turn, work: Work, locked: Collection[UUID],
-) -> _Taken:  # fmt: skip
+) -> _OpenedLeases:  # fmt: skip
     """Open leases over claimable items of this work."""
     if work.kind == "ranges":
         return await _take_range(conn, worker, served, limits, turn, work)
@@ -218,12 +218,12 @@ async def _take(
             await claims.rest_stage(conn, work)
     except LockNotAvailableError as error:
         raise _LockTimedOut({work.job_id, *(one.job_id for one in leases)}) from error
-    return _Taken(leases, lease, None if small is None else (*small, None))
+    return _OpenedLeases(leases, lease, None if small is None else (*small, None))
 
 
 async def _take_range(
     conn: Connection, worker: str, served: Served, limits: Limits, turn: Turn, work: Work
-) -> _Taken:
+) -> _OpenedLeases:
     """Lease the next free range of rows."""
     one = Lease(new_id(), work.job_id, (), 0, work.avg_ms or _RANGE_MS)
     lease = lease_ms(one.expected_ms, limits.lock_floor_ms, limits.lock_cap_ms)
@@ -232,7 +232,7 @@ async def _take_range(
         taken = await ranges.lease(conn, turn, work, one, worker, lease, in_turn=in_turn)
     except LockNotAvailableError as error:
         raise _LockTimedOut({work.job_id}) from error
-    return _Taken([one] if taken else [], lease)
+    return _OpenedLeases([one] if taken else [], lease)
 
 
 async def _choose(

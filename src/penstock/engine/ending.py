@@ -50,26 +50,24 @@ class _Failure:
 
 async def _end(conn: Connection, job_id: UUID, ending: str, failure: _Failure | None) -> str | None:
     error = None if failure is None else failure.error
-    begun = await jobs.begin_ending(
-        conn, job_id, ending, None if error is None else error.as_json()
-    )
-    if begun is None:
+    job = await jobs.begin_ending(conn, job_id, ending, None if error is None else error.as_json())
+    if job is None:
         return None
     if failure is not None:
         # Only one transaction begins the ending, so each failure has one dead letter.
         await dead_letters.add_letter(
-            conn, job_id, begun.pipeline, failure.error,
+            conn, job_id, job.pipeline, failure.error,
             runs=failure.runs, trace=failure.trace, worker=failure.worker,
         )  # fmt: skip
-        told = {
-            "jobId": str(job_id), "pipeline": begun.pipeline, "code": failure.error.code,
+        data = {
+            "jobId": str(job_id), "pipeline": job.pipeline, "code": failure.error.code,
             "message": failure.error.message,
         }  # fmt: skip
-        await workers.tell(conn, "alert.job_failed", failure.worker, told)
-    if begun.open_items <= MAX_SKIPPED_AT_ONCE:
+        await workers.add_system_event(conn, "alert.job_failed", failure.worker, data)
+    if job.open_items <= MAX_SKIPPED_AT_ONCE:
         await jobs.skip_open_items(conn, job_id, skip_reason(ending, error), MAX_SKIPPED_AT_ONCE)
         await jobs.end_ending(conn, job_id, None if failure is None else failure.worker)
-    return begun.lane
+    return job.lane
 
 
 def skip_reason(ending: str | None, error: ItemError | None) -> dict[str, Any]:
@@ -100,11 +98,11 @@ async def fail_or_retry(
         not isinstance(error, TransientError) and _POLICY.rule(shown.code).retries == 0
     )
     runtime.log.warning(
-        "job failed a step", job=str(job_row.id), error=shown.code, attempt=attempts
+        "a step of the job failed", job=str(job_row.id), error=shown.code, attempt=attempts
     )
     lane: str | None = None
     async with runtime.db.transaction() as conn:
-        # Lock the job before the slice, as a cancel does, so that the two cannot deadlock.
+        # Take the claim lock before the slice, as a cancel does, so that the two cannot deadlock.
         await claims.lock_claims(conn)
         if not await slices.take(conn, [slice_id]):
             return
@@ -123,19 +121,19 @@ async def fail_or_retry(
                 attempts=attempts,
                 error=shown.as_json(),
             )
-            await _tell_retry(conn, job_row, shown, attempts, delay, worker)
+            await _add_retry_events(conn, job_row, shown, attempts, delay, worker)
     if lane is not None:
         await runtime.broker.send(Ticket(lane))
 
 
-async def _tell_retry(
+async def _add_retry_events(
     conn: Connection, job_row: ClaimedJob, error: ItemError, attempts: int, delay: int, worker: str
 ) -> None:
-    told = {"attempt": attempts, "inMs": delay, "error": error.as_json()}
-    await jobs.tell(conn, job_row.id, "job.retrying", told, worker)
+    data = {"attempt": attempts, "inMs": delay, "error": error.as_json()}
+    await jobs.add_event(conn, job_row.id, "job.retrying", data, worker)
     again = {"jobId": str(job_row.id), "pipeline": job_row.pipeline, "attempt": attempts,
              "code": error.code}  # fmt: skip
-    await workers.tell(conn, "alert.job_retry", worker, again)
+    await workers.add_system_event(conn, "alert.job_retry", worker, again)
 
 
 def trace_of(error: BaseException) -> str:

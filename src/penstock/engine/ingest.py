@@ -14,7 +14,7 @@ from penstock.engine.ending import fail_or_retry
 from penstock.engine.result_cache import CachedResults, look_up
 from penstock.engine.runtime import Runtime
 from penstock.engine.settle import TRANSIENT_DB_ERRORS
-from penstock.engine.worker_errors import CHILD_CRASHED, tell_worker_error
+from penstock.engine.worker_errors import CHILD_CRASHED, report_worker_error
 from penstock.model.adaptive import IngestSizer
 from penstock.model.errors import BadInput, ChildCrashed, PermanentError
 from penstock.model.pipeline import Job, Pipeline, Row, RowBatch, Traits
@@ -34,7 +34,7 @@ _MAX_WARNINGS = 20
 _BATCH_TRIES = 5
 
 
-class _Changed(Exception):
+class _SourceChanged(Exception):
     """The job whose results are copied was changed meanwhile."""
 
 
@@ -108,7 +108,7 @@ class Ingest:
             self._runtime.log.info("ingest lease was lost", job=str(self._row.id))
         except Exception as error:
             if isinstance(error, ChildCrashed):
-                await tell_worker_error(
+                await report_worker_error(
                     self._runtime, self._worker, CHILD_CRASHED, str(error), self._row.id, "ingest"
                 )
             await fail_or_retry(
@@ -143,7 +143,7 @@ class Ingest:
             there = {**known, "rows": last, "recalled": str(source.job_id), WHOLE: whole}
             try:
                 await self._copy_once(source, done, there)
-            except _Changed:
+            except _SourceChanged:
                 return cursor, False
             cursor, done = there, last
             self._runtime.failpoints.reach("cached_results_after_commit")
@@ -172,7 +172,7 @@ class Ingest:
             if total >= last:
                 return
             if not await result_cache.is_unchanged(conn, source.job_id):
-                raise _Changed
+                raise _SourceChanged
             if there[WHOLE] and self._shares(source):
                 move, row_bytes = await result_cache.share_rows(conn, source.job_id, self._row.id)
             else:
@@ -212,7 +212,7 @@ class Ingest:
                 tries += 1
                 wait = self._sizer.error(self._runtime.chance.random())
                 if tries == 1:
-                    self._runtime.log.warning("ingest batch will be tried again", error=repr(error))
+                    self._runtime.log.warning("ingest batch will be retried", error=repr(error))
                 # Wait for a server that is full or does not answer while the lease lasts. If it
                 # is too slow for this batch, smaller batches may succeed.
                 too_slow = isinstance(error, QueryCanceledError) and tries >= _BATCH_TRIES
@@ -304,11 +304,11 @@ class Ingest:
             if not await slices.take(conn, [self._lease.id]):
                 raise LeaseLost
             if source is not None:
-                await result_cache.say_cached(conn, self._row.id, source.job_id)
-                told = {"from": str(source.job_id), "rows": source.total}
-                await jobs.tell(conn, self._row.id, "job.cached", told, self._worker)
+                await result_cache.mark_cached(conn, self._row.id, source.job_id)
+                data = {"from": str(source.job_id), "rows": source.total}
+                await jobs.add_event(conn, self._row.id, "job.cached", data, self._worker)
             for one in self._pipeline.warnings(learned)[:_MAX_WARNINGS]:
-                await jobs.tell(conn, self._row.id, "job.warning", one, self._worker)
+                await jobs.add_event(conn, self._row.id, "job.warning", one, self._worker)
             labels = self._pipeline.labels(learned)
             written = await stored.end_ingest(
                 conn, self._row.id, learned, labels, waiting, self._worker

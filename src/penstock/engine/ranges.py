@@ -10,7 +10,7 @@ from penstock.engine.claim import Claim
 from penstock.engine.context import StopSign, Timer, stage_context
 from penstock.engine.runtime import Runtime
 from penstock.engine.settle import TRANSIENT_DB_ERRORS
-from penstock.engine.worker_errors import CHILD_CRASHED, tell_worker_error
+from penstock.engine.worker_errors import CHILD_CRASHED, report_worker_error
 from penstock.model.effects import Asked, EffectBatch, EffectWriter, LockOrder
 from penstock.model.errors import ChildCrashed
 from penstock.model.pipeline import Job
@@ -49,7 +49,7 @@ async def store_range(runtime: Runtime, claimed: Claim, stop: StopSign, worker: 
             first_row=claimed.range.rows.first_row, error=repr(error),
         )  # fmt: skip
         if isinstance(error, ChildCrashed):
-            await tell_worker_error(
+            await report_worker_error(
                 runtime, worker, CHILD_CRASHED, str(error), claimed.work.job_id, claimed.work.stage
             )
         written = await writing.as_items()

@@ -32,7 +32,7 @@ class JobCancelled(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class ReopenResult:
     """What was reopened. ``lane`` is to be woken; None: nothing changed. ``rest`` is left to a bulk
     operation."""
 
@@ -73,11 +73,11 @@ class _Reopened:
 async def begin(
     runtime: Runtime, conn: Connection, job_id: UUID, selection: Selection, *, holder: UUID,
     user_id: int,
-) -> Begun:  # fmt: skip
+) -> ReopenResult:  # fmt: skip
     """Reopen the job in the caller's transaction, and its items if they are few; otherwise the
-    operation ``holder`` continues with `go_on`. ``user_id`` made the request."""
+    operation ``holder`` continues with `reopen_more`. ``user_id`` made the request."""
     await claims.lock_claims(conn)
-    job = await store.look_at(conn, job_id)
+    job = await store.get_job_to_reopen(conn, job_id)
     if job is None:
         raise NotThere("NOT_FOUND", f"There is no job {job_id}.")
     _refuse(job, selection)
@@ -94,14 +94,14 @@ async def begin(
     if window is None or window.next_row is not None:
         await store.drop_finish(conn, job_id)
         await _renew(conn, job_id, JobMove(), meant, user_id, _Hold(holder, most))
-        return Begun(lane=job.lane, rest=meant, asked_at=job.asked_at)
+        return ReopenResult(lane=job.lane, rest=meant, asked_at=job.asked_at)
     judged = _judge(runtime, job, meant, window)
     if not judged.taken and not takes_up:
-        return Begun(left_out=judged.left_out)
+        return ReopenResult(left_out=judged.left_out)
     await store.drop_finish(conn, job_id)
     await _reopen(conn, job_id, meant, judged)
     await _renew(conn, job_id, judged.move, meant, user_id)
-    return Begun(len(judged.taken), judged.left_out, job.lane)
+    return ReopenResult(len(judged.taken), judged.left_out, job.lane)
 
 
 async def hold(
@@ -110,7 +110,7 @@ async def hold(
     """Reopen the job without items, for an operation that changes up to ``most`` of its rows and
     reopens them with `reopen_rows`. Answers the lane."""
     await claims.lock_claims(conn)
-    job = await store.look_at(conn, job_id)
+    job = await store.get_job_to_reopen(conn, job_id)
     if job is None:
         raise NotThere("NOT_FOUND", f"There is no job {job_id}.")
     _refuse(job, selection)
@@ -121,7 +121,7 @@ async def hold(
 
 async def is_held(conn: Connection, job_id: UUID, holder: UUID) -> bool:
     """Whether the operation still holds the job: a cancel ends that."""
-    job = await store.look_at(conn, job_id)
+    job = await store.get_job_to_reopen(conn, job_id)
     return job is not None and job.reopening == holder
 
 
@@ -131,7 +131,7 @@ async def reopen_rows(
 ) -> Chunk:  # fmt: skip
     """Reopen the rows that ``selection`` names, all in this transaction; with ``is_last`` the job
     may complete after that."""
-    job = await store.look_at(conn, job_id)
+    job = await store.get_job_to_reopen(conn, job_id)
     if job is None or job.reopening != holder:
         raise JobCancelled
     items = left_out = 0
@@ -154,13 +154,13 @@ async def reopen_rows(
     return Chunk(items, left_out, None, job.lane)
 
 
-async def go_on(
+async def reopen_more(
     runtime: Runtime, conn: Connection, job_id: UUID, selection: Selection, asked_at: datetime,
     after_row: int, holder: UUID,
 ) -> Chunk:  # fmt: skip
     """Reopen the next chunk. This needs no claim lock: the job cannot end while it has a holder,
     and a cancel, which removes the holder, is seen under the job's lock."""
-    job = await store.look_at(conn, job_id)
+    job = await store.get_job_to_reopen(conn, job_id)
     if job is None or job.reopening != holder:
         raise JobCancelled
     window = await store.window(conn, job_id, selection, after_row, CHUNK, asked_at)
@@ -238,10 +238,10 @@ async def _renew(
         conn, job_id, ended=ended, holder=hold.by if hold else None,
         most=hold.most if hold else 0, reopened=move.counters["pending"],
     )  # fmt: skip
-    told = {"generation": generation}
-    told |= {"atMost": hold.most} if hold else {"items": move.counters["pending"]}
+    data = {"generation": generation}
+    data |= {"atMost": hold.most} if hold else {"items": move.counters["pending"]}
     move.events.append(
-        ("job.queued" if ended else "job.status", told | {"reprocess": meant.as_json()})
+        ("job.queued" if ended else "job.status", data | {"reprocess": meant.as_json()})
     )
     await write_moves(conn, {job_id: move}, None)
     if locked.state == JobState.FAILED:

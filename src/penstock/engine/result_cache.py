@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from penstock.engine.chunks import delete_in_chunks
 from penstock.engine.context import StageContext
 from penstock.engine.lookup_cache import Key
 from penstock.engine.runtime import Runtime
@@ -85,13 +86,11 @@ class CacheRetention:
         self.every_ms = self._config.every_ms
 
     async def run_once(self) -> int:
-        """Answers the number of deleted entries. Each chunk is its own transaction."""
-        dropped, last = 0, self._config.chunk
-        while last == self._config.chunk:
-            async with self._runtime.db.transaction() as conn:
-                last = await result_cache.drop_old(conn, self._config.hours, self._config.chunk)
-            dropped += last
-        return dropped
+        """Answers the number of deleted entries."""
+        return await delete_in_chunks(
+            self._runtime, self._config.chunk,
+            lambda conn, chunk: result_cache.drop_old(conn, self._config.hours, chunk),
+        )  # fmt: skip
 
 
 class SharedRows:

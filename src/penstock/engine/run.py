@@ -34,7 +34,7 @@ _GRACE_SECONDS = 5.0
 
 
 @dataclass(slots=True)
-class Worked:
+class ClaimOutcomes:
     """The outcomes of a claim's items, by position in ``claim.items``.
 
     None: not started, goes back without an attempt. ``crashed`` items killed a child process.
@@ -44,34 +44,36 @@ class Worked:
     crashed: list[list[int]] = field(default_factory=list)
     work_ms: float = 0
 
-    def without_late_effects(self, places: set[int], again: Outcome) -> Worked:
+    def without_late_effects(self, places: set[int], again: Outcome) -> ClaimOutcomes:
         """A copy in which the items in ``places`` have the outcome for effects that came too late:
         their own, or ``again``."""
         outcomes = [
             ((one and one.if_late) or again) if n in places else one
             for n, one in enumerate(self.outcomes)
         ]
-        return Worked(outcomes, self.crashed, self.work_ms)
+        return ClaimOutcomes(outcomes, self.crashed, self.work_ms)
 
-    def part(self, start: int, stop: int) -> Worked:
+    def part(self, start: int, stop: int) -> ClaimOutcomes:
         """A copy for some of the items, with their share of the time."""
         crashed = [
             [index - start for index in piece if start <= index < stop] for piece in self.crashed
         ]
-        return Worked(
+        return ClaimOutcomes(
             self.outcomes[start:stop],
             [piece for piece in crashed if piece],
             self.work_ms * (stop - start) / max(len(self.outcomes), 1),
         )
 
 
-async def run_items(runtime: Runtime, claimed: Claim, stop: StopSign, seconds: float) -> Worked:
+async def run_items(
+    runtime: Runtime, claimed: Claim, stop: StopSign, seconds: float
+) -> ClaimOutcomes:
     """Run the stage, starting no item after ``seconds``. Errors of items and stages become
     outcomes, never exceptions."""
     timer = Timer()
     ctx = stage_context(runtime, stop, seconds, runtime.log, claimed.turn.org_id)
     ctx.item_timeout_ms = runtime.item_timeout_ms(claimed.work.pipeline, claimed.work.stage)
-    worked = Worked([None] * len(claimed.items))
+    worked = ClaimOutcomes([None] * len(claimed.items))
     batches = await _batches(runtime, claimed, worked)
     if claimed.leases[0].group is not None:
         for indexes, stage, batch in batches:
@@ -83,7 +85,11 @@ async def run_items(runtime: Runtime, claimed: Claim, stop: StopSign, seconds: f
 
 
 async def _run_batches(
-    runtime: Runtime, claimed: Claim, batches: list[_Batch], ctx: StageContext, worked: Worked
+    runtime: Runtime,
+    claimed: Claim,
+    batches: list[_Batch],
+    ctx: StageContext,
+    worked: ClaimOutcomes,
 ) -> None:
     """Run batches one after the other, or as many at once as the stage works on items: one that
     waits for a slow server does not delay those that call others."""
@@ -106,7 +112,7 @@ async def _run_in_order(
     indexes: list[int],
     batch: list[Item],
     ctx: StageContext,
-    worked: Worked,
+    worked: ClaimOutcomes,
 ) -> None:
     """Run a group item by item. It stops at an item that will be retried, to keep the order, and
     at one that the group's pace must follow."""
@@ -129,7 +135,7 @@ async def _run_batch(
     indexes: list[int],
     batch: list[Item],
     ctx: StageContext,
-    worked: Worked,
+    worked: ClaimOutcomes,
     usual_ms: float | None = None,
 ) -> None:
     if ctx.time_is_up():
@@ -145,7 +151,7 @@ async def _run_batch(
 _Batch = tuple[list[int], Stage, list[Item]]
 
 
-async def _batches(runtime: Runtime, claimed: Claim, worked: Worked) -> list[_Batch]:
+async def _batches(runtime: Runtime, claimed: Claim, worked: ClaimOutcomes) -> list[_Batch]:
     """Batches of items with the same configuration, of any job: their positions, the stage, and the
     items."""
     by_config: dict[str, _Batch] = {}
@@ -206,7 +212,7 @@ async def _run_in_child(
     indexes: list[int],
     batch: list[Item],
     ctx: StageContext,
-    worked: Worked,
+    worked: ClaimOutcomes,
     usual_ms: float | None,
 ) -> None:
     start, item_ms = 0, usual_ms

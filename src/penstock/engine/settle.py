@@ -12,7 +12,7 @@ from uuid import UUID
 
 from penstock.engine.claim import Claim, lease_ids
 from penstock.engine.context import Timer
-from penstock.engine.run import YIELD_EVERY, Worked
+from penstock.engine.run import YIELD_EVERY, ClaimOutcomes
 from penstock.engine.runtime import Runtime, parse_config
 from penstock.engine.worker.figures import Tally
 from penstock.model.decide import Transition, decide
@@ -56,7 +56,7 @@ LOCK_TIMEOUTS = (QueryCanceledError, LockNotAvailableError)
 
 
 @dataclass(slots=True)
-class Settled:
+class SettleResult:
     """``held`` is False when the lease was lost and nothing was written."""
 
     held: bool
@@ -69,12 +69,12 @@ class Settled:
 async def settle(
     runtime: Runtime,
     claimed: Claim,
-    worked: Worked,
+    worked: ClaimOutcomes,
     worker: str,
     patience: float,
     *,
     last: bool = True,
-) -> Settled:
+) -> SettleResult:
     """Settle the claim, or with ``last=False`` a part of it, keeping the lease.
 
     A broken connection is retried. If the first attempt was committed after all, its items are no
@@ -88,7 +88,7 @@ async def settle(
         except slices.LeaseBroken as broken:
             if tries == 1 or broken.changed:
                 raise
-            return Settled(True)
+            return SettleResult(True)
         except (*TRANSIENT_DB_ERRORS, PostgresError) as error:
             # The driver reports values it cannot encode like a lost connection.
             is_passing = isinstance(error, TRANSIENT_DB_ERRORS) and not isinstance(error, DataError)
@@ -97,7 +97,7 @@ async def settle(
             limit = min(patience, claimed.lease_ms / 1000) if is_held_up else patience
             if is_passing and timer.ms / 1000 <= limit:
                 if tries == 1:
-                    runtime.log.warning("settle will be tried again", error=repr(error))
+                    runtime.log.warning("settle will be retried", error=repr(error))
                 await asyncio.sleep(min(0.2 * tries, 2.0))
                 continue
             if is_passing or not any(worked.outcomes):
@@ -106,9 +106,9 @@ async def settle(
 
 
 async def _settle_by_halves(
-    runtime: Runtime, claimed: Claim, worked: Worked, worker: str, patience: float, last: bool,
-    error: BaseException,
-) -> Settled:  # fmt: skip
+    runtime: Runtime, claimed: Claim, worked: ClaimOutcomes, worker: str, patience: float,
+    last: bool, error: BaseException,
+) -> SettleResult:  # fmt: skip
     """One of these results cannot be stored. Find it by halving: the others are settled, and the
     one gets the database's error."""
     items = claimed.items
@@ -116,7 +116,7 @@ async def _settle_by_halves(
         runtime.log.error("a result could not be stored", error=repr(error))
         refused = Retry(ItemError("INTERNAL_ERROR", f"This result cannot be stored: {error}"))
         return await _settle_once(
-            runtime, claimed, Worked([refused], work_ms=worked.work_ms), worker, last
+            runtime, claimed, ClaimOutcomes([refused], work_ms=worked.work_ms), worker, last
         )
     middle = len(items) // 2
     first = await settle(
@@ -129,7 +129,7 @@ async def _settle_by_halves(
         runtime, replace(claimed, items=items[middle:]), worked.part(middle, len(items)), worker,
         patience, last=last,
     )  # fmt: skip
-    return Settled(
+    return SettleResult(
         second.held,
         Written(
             first.written.to_finish + second.written.to_finish,
@@ -140,7 +140,7 @@ async def _settle_by_halves(
     )
 
 
-class _Late(Exception):
+class _LateEffects(Exception):
     """Effects came too late: what their stages saw has changed, and those items run again."""
 
     def __init__(self, places: set[int], error: ItemError) -> None:
@@ -150,19 +150,19 @@ class _Late(Exception):
 
 
 async def _settle_once(
-    runtime: Runtime, claimed: Claim, worked: Worked, worker: str, last: bool
-) -> Settled:
+    runtime: Runtime, claimed: Claim, worked: ClaimOutcomes, worker: str, last: bool
+) -> SettleResult:
     while True:
         try:
             return await _write(runtime, claimed, worked, worker, last)
-        except _Late as late:
+        except _LateEffects as late:
             again = Retry(late.error, after_ms=0, counted=False)
             worked = worked.without_late_effects(late.places, again)
 
 
 async def _write(
-    runtime: Runtime, claimed: Claim, worked: Worked, worker: str, last: bool
-) -> Settled:
+    runtime: Runtime, claimed: Claim, worked: ClaimOutcomes, worker: str, last: bool
+) -> SettleResult:
     ids = set(lease_ids(claimed))
     timer = Timer()
     # Decide before the transaction, so that it holds its locks only for writing.
@@ -171,7 +171,7 @@ async def _write(
         held = await (slices.take if last else slices.hold)(conn, list(ids))
         if not held:
             runtime.figures.lost_lease()
-            return Settled(False)
+            return SettleResult(False)
         if held != ids:
             # Items of a lost lease change neither counters nor virtual time.
             writing = await _Writing(runtime, claimed, held).decide(worked, last)
@@ -191,10 +191,10 @@ async def _write(
     runtime.figures.settled(claimed.work.pipeline, claimed.work.stage, tally)
     if tally.retried:
         runtime.log.debug(
-            "items are tried again", job=str(claimed.work.job_id), stage=claimed.work.stage,
+            "items will be retried", job=str(claimed.work.job_id), stage=claimed.work.stage,
             items=tally.retried, of=tally.items, spacing=writing.spacing,
         )  # fmt: skip
-    return Settled(True, written, writing.measured, writing.opened)
+    return SettleResult(True, written, writing.measured, writing.opened)
 
 
 class _Writing:
@@ -228,7 +228,7 @@ class _Writing:
         self._effects: dict[EffectWriter, dict[UUID, list[Asked]]] = {}
         self._paces: dict[str, SetPace] = {}
 
-    async def decide(self, worked: Worked, last: bool) -> _Writing:
+    async def decide(self, worked: ClaimOutcomes, last: bool) -> _Writing:
         """Decide every item's transition, yielding to the event loop now and then."""
         rows, held = self._claim.items, self._held
         crashed = {index for piece in worked.crashed for index in piece}
@@ -401,7 +401,7 @@ class _Writing:
             if late:
                 items = enumerate(self._claim.items)
                 places = {n for n, row in items if (row.job_id, row.row_no) in late}
-                raise _Late(places, writer.late)
+                raise _LateEffects(places, writer.late)
 
     def _is_first_run(self, job_id: UUID) -> bool:
         """Whether no item of the job in this claim has been in a stage before."""
@@ -429,7 +429,7 @@ async def release(
     otherwise."""
     patience = claimed.lease_ms / 1000 if patience is None else patience
     if claimed.work.kind == "items":
-        nothing = Worked([None] * len(claimed.items))
+        nothing = ClaimOutcomes([None] * len(claimed.items))
         await settle(runtime, claimed, nothing, worker, patience)
         return
     timer, tries = Timer(), 0

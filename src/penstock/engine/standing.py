@@ -29,16 +29,16 @@ async def open_streams(
 ) -> dict[Maker, UUID]:
     """The job that takes each maker's items; a new one where there is none, where it has ``size``
     items, or where it was ended."""
-    found: dict[Maker, UUID] = {}
+    streams: dict[Maker, UUID] = {}
     for stream in await outbox.open_streams(conn, kind.pipeline, makers):
         if stream.total >= size or _is_ending(stream.state):
             await outbox.close_stream(conn, stream.job_id)
         else:
-            found[stream.org_id, stream.user_id] = stream.job_id
+            streams[stream.org_id, stream.user_id] = stream.job_id
     for maker in makers:
-        if maker not in found:
-            found[maker] = await _new_stream(runtime, conn, kind, maker)
-    return found
+        if maker not in streams:
+            streams[maker] = await _new_stream(runtime, conn, kind, maker)
+    return streams
 
 
 async def _new_stream(runtime: Runtime, conn: Connection, kind: StreamKind, maker: Maker) -> UUID:

@@ -145,7 +145,7 @@ async def prepare(
         wait = max(wait, round((order.due_at - datetime.now(UTC)) / timedelta(milliseconds=1)))
     file = await file_of_order(runtime, conn, who, pipeline, order)
     # Last, since a request that is refused must not count.
-    order = await _metered(runtime, conn, who, pipeline, order)
+    order = await _meter(runtime, conn, who, pipeline, order)
     job = _new_job(who, order, pipeline, config, file, _inline(pipeline, config, traits), delay)
     job = replace(job, told={**job.told, "position": ahead + 1, "estimatedWaitMs": wait})
     body = _body(job, ahead + 1, wait)
@@ -180,7 +180,7 @@ def _with_priority(pipeline: Pipeline, config: Any, order: Order) -> Order:
     return order if wanted is None else replace(order, priority=wanted)
 
 
-async def _metered(
+async def _meter(
     runtime: Runtime, conn: Connection, who: Principal, pipeline: Pipeline, order: Order
 ) -> Order:
     """Count the job towards the quotas of its user and org, and begin it at the pace of its kind.
@@ -244,7 +244,7 @@ def _verdict(runtime: Runtime, queue: Queue, who: Principal) -> str | None:
     wait = retry_after_ms(who.plan, queue.depth, runtime.queue.levels, queue.job_ms)
     raise Unavailable(
         "QUEUE_FULL",
-        f"{found} and takes no more of plan {who.plan} for now. Nothing was kept: send the same "
+        f"{found} and takes no more of plan {who.plan} for now. Nothing was stored: send the same "
         f"request again in {math.ceil(wait / 1000)} s.",
         retry_after_ms=wait,
         level=queue.level,

@@ -132,7 +132,7 @@ async def _write(
             try:
                 written.append((one, await prepare(runtime, conn, one.who, one.order)))
             except PenstockError as error:
-                # It has written nothing, so the others go on.
+                # It has written nothing, so the others continue.
                 _refuse(one, error)
         await write(conn, [prepared for _, prepared in written], notify)
         if channel.also_write is not None:

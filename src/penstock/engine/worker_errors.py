@@ -13,11 +13,11 @@ SLICE_FAILED = "SLICE_FAILED"
 CHILD_CRASHED = "CHILD_CRASHED"
 
 
-async def tell_worker_error(
+async def report_worker_error(
     runtime: Runtime, worker: str, reason: str, error: str, job_id: UUID, stage: str
 ) -> None:
     """Write a `worker.error`; the log has the details if the database does not take it."""
-    told = {"reason": reason, "error": error, "jobId": str(job_id), "stage": stage}
+    data = {"reason": reason, "error": error, "jobId": str(job_id), "stage": stage}
     with suppress(*TRANSIENT_DB_ERRORS):
         async with runtime.db.transaction() as conn:
-            await workers.tell(conn, "worker.error", worker, told)
+            await workers.add_system_event(conn, "worker.error", worker, data)

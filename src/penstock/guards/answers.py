@@ -81,25 +81,25 @@ def decode(content: bytes | bytearray) -> Any:
 
 def encode_error(error: BaseException) -> bytes:
     if isinstance(error, errors.PenstockError) and type(error).__name__ in _ERRORS:
-        said: dict[str, Any] = {
+        document: dict[str, Any] = {
             "kind": type(error).__name__, "code": error.code, "message": error.message,
             "retry_after_ms": error.retry_after_ms, "details": error.details,
         }  # fmt: skip
-        return encode(said)
+        return encode(document)
     if type(error) is _EXCEPTIONS.get(type(error).__name__):
         return encode({"kind": type(error).__name__, "message": str(error)})
     return encode({"kind": "RuntimeError", "message": f"{type(error).__name__}: {error}"})
 
 
 def decode_error(content: bytes | bytearray) -> Exception:
-    said = decode(content)
+    document = decode(content)
     try:
-        kind, message = said["kind"], str(said["message"])
+        kind, message = document["kind"], str(document["message"])
         if kind in _ERRORS:
-            made = _ERRORS[kind](str(said["code"]), message)
-            made.retry_after_ms = said["retry_after_ms"]
-            made.details = dict(said["details"])
-            return made
+            decoded = _ERRORS[kind](str(document["code"]), message)
+            decoded.retry_after_ms = document["retry_after_ms"]
+            decoded.details = dict(document["details"])
+            return decoded
         return _plain_exception(kind, message)
     except (KeyError, TypeError, ValueError) as error:
         raise NotAnAnswer(f"not an error: {error}") from error
@@ -197,13 +197,13 @@ class _Decoder:
         elif type(value) is dict:
             kind = value.get(_MARK)
             if kind is not None:
-                return self._made(kind, value[_VALUE])
+                return self._decoded(kind, value[_VALUE])
             for name, one in value.items():
                 if type(one) is dict or type(one) is list:
                     value[name] = self.restored(one)
         return value
 
-    def _made(self, kind: str, value: Any) -> Any:
+    def _decoded(self, kind: str, value: Any) -> Any:
         known = BY_NAME.get(kind)
         if known is not None:
             return known.build(self.restored(value))

@@ -26,7 +26,7 @@ _GLANCE_SECONDS = 1.0
 # their items are put back.
 _PATIENCE_SECONDS = 1.0
 _TIMEOUTS = frozenset(("API_TIMEOUT", "FETCH_TIMEOUT"))
-# When to come back after waiting for calls that did not end.
+# The return time after waiting for calls that did not end.
 _COME_BACK_MS = 500.0
 
 

@@ -126,7 +126,7 @@ class Child:
     def _read(self) -> tuple[bytes, bytes]:
         head = self._requests.read(FRAME.size)
         if len(head) < FRAME.size:
-            # The parent is gone, and there is nothing to clean up.
+            # The parent has ended, and there is nothing to clean up.
             os._exit(0)
         kind, length = FRAME.unpack(head)
         return kind, self._requests.read(length)

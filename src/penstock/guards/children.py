@@ -97,7 +97,7 @@ class ChildPool:
     async def call_for(
         self, owner: Hashable, function: Callable[..., Any], args: tuple[Any, ...]
     ) -> Any:
-        async with self._calls.slot(owner), self._borrowed(owner, function) as child:
+        async with self._calls.slot(owner), self._borrow(owner, function) as child:
             with child.charged():
                 await child.request(CALL, function, args)
                 return (await child.receive())[1]
@@ -105,7 +105,7 @@ class ChildPool:
     async def stream_for(
         self, owner: Hashable, function: Callable[..., Iterator[Any]], args: tuple[Any, ...]
     ) -> AsyncGenerator[Any, None]:
-        async with self._streams.slot(owner), self._borrowed(owner, function) as child:
+        async with self._streams.slot(owner), self._borrow(owner, function) as child:
             await child.request(STREAM, function, args)
             # The next value is fetched while the consumer works on the current one.
             coming = asyncio.create_task(child.receive())
@@ -146,9 +146,7 @@ class ChildPool:
             child.folder.remove()
 
     @contextlib.asynccontextmanager
-    async def _borrowed(
-        self, owner: Hashable, function: Callable[..., Any]
-    ) -> AsyncIterator[_Child]:
+    async def _borrow(self, owner: Hashable, function: Callable[..., Any]) -> AsyncIterator[_Child]:
         self._modules.add(function.__module__)
         child = self._take(owner)
         try:
@@ -163,7 +161,7 @@ class ChildPool:
         if self._closed:
             raise RuntimeError("the pool of children is closed")
         while self._idle:
-            child = self._preferred(owner)
+            child = self._choose_idle(owner)
             self._idle.remove(child)
             if child.process.poll() is None:
                 child.owner = owner
@@ -173,7 +171,7 @@ class ChildPool:
         child.owner = owner
         return child
 
-    def _preferred(self, owner: Hashable) -> _Child:
+    def _choose_idle(self, owner: Hashable) -> _Child:
         """The idle child that worked for this owner last, else a new one. Children of other owners
         come last, the longest idle first: an owner whose children must be killed would take a
         running one from the others each time."""
@@ -256,11 +254,11 @@ class _Child:
         self._line, remote = socket.socketpair()
         self._line.setblocking(False)
         numbers = (remote.fileno(), os.getpid(), memory_bytes, cpu_seconds)
-        told = (":".join(sys.path), str(folder.path), ":".join(map(str, hidden)))
+        paths = (":".join(sys.path), str(folder.path), ":".join(map(str, hidden)))
         # Not in a helper thread: the kernel's death signal follows the thread that started a child.
         with remote:
             self.process = subprocess.Popen(
-                [sys.executable, "-S", "-c", BOOT, *told, *map(str, numbers)],
+                [sys.executable, "-S", "-c", BOOT, *paths, *map(str, numbers)],
                 pass_fds=[remote.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

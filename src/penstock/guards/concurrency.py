@@ -1,7 +1,7 @@
 """How many requests of a kind may run at once: per caller, per org and in this process.
 
-A caller or an org that is at its bound waits in a line of its own, in memory and for a bounded
-time; orgs in line are served in turn, so a long line of one org delays no other.
+A caller or an org that is at its bound waits in a queue of its own, in memory and for a limited
+time. Queues are served in turn, so that a long queue of one org does not delay others.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Turn:
 
     __slots__ = ("_caller", "_line", "_org")
 
-    def __init__(self, line: _Line, caller: Hashable, org: Hashable) -> None:
-        self._line: _Line | None = line
+    def __init__(self, line: _WorkQueue, caller: Hashable, org: Hashable) -> None:
+        self._line: _WorkQueue | None = line
         self._caller = caller
         self._org = org
 
@@ -51,34 +51,34 @@ class Turn:
 
 
 class ConcurrencyGate:
-    """One line per kind of work."""
+    """One queue per kind of work."""
 
     def __init__(self) -> None:
-        self._lines: dict[str, _Line] = {}
+        self._queues: dict[str, _WorkQueue] = {}
 
     async def enter(self, work: Work, caller: Hashable, org: Hashable) -> Turn:
         """Wait for a place. TOO_MANY_AT_ONCE where the caller's org has too much under way already,
         SERVER_BUSY where the whole process has."""
-        line = self._line(work)
+        line = self._queue_of(work)
         await line.enter(caller, org)
         return Turn(line, caller, org)
 
     def running(self) -> dict[str, int]:
         """How many hold a place, by the name of the work."""
-        return {name: line.total for name, line in self._lines.items()}
+        return {name: line.total for name, line in self._queues.items()}
 
     def refused(self) -> dict[str, int]:
         """How many were refused since the start, by the name of the work."""
-        return {name: line.refused for name, line in self._lines.items()}
+        return {name: line.refused for name, line in self._queues.items()}
 
-    def _line(self, work: Work) -> _Line:
-        line = self._lines.get(work.name)
+    def _queue_of(self, work: Work) -> _WorkQueue:
+        line = self._queues.get(work.name)
         if line is None:
-            line = self._lines[work.name] = _Line(work)
+            line = self._queues[work.name] = _WorkQueue(work)
         return line
 
 
-class _Line:
+class _WorkQueue:
     def __init__(self, work: Work) -> None:
         self._work = work
         self._by_caller: Counter[Hashable] = Counter()
@@ -129,7 +129,7 @@ class _Line:
         self._by_org[org] += 1
 
     def _admit(self) -> None:
-        """Give free places to those in line, one org after the other."""
+        """Give free places to waiting requests, one org after the other."""
         for org in list(self._waiting):
             if self.total >= self._work.total:
                 return
@@ -139,14 +139,14 @@ class _Line:
                     queue.remove((caller, place))
                     self._take(caller, org)
                     place.set_result(None)
-                    # Served: the other orgs come before its next one.
+                    # The other orgs are served before the next request of this one.
                     self._waiting.move_to_end(org)
                     break
             if not queue:
                 del self._waiting[org]
 
     def _forget(self, caller: Hashable, org: Hashable, place: asyncio.Future[None]) -> None:
-        """The wait has ended without a place, or in the very moment it was given."""
+        """The wait was cancelled or timed out, perhaps at the moment when the place was given."""
         if place.done() and not place.cancelled():
             self.leave(caller, org)
             return
@@ -171,6 +171,6 @@ class _Line:
             )  # fmt: skip
         return Unavailable(
             "SERVER_BUSY",
-            f"This server is busy with requests of the kind `{work.name}` as it can. Try again.",
+            f"This server is busy with requests of the kind `{work.name}`. Try again.",
             retry_after_ms=_RETRY_MS, work=work.name,
         )  # fmt: skip

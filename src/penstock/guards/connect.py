@@ -64,7 +64,7 @@ class VettedConnector:
         it may get one."""
         try:
             async with asyncio.timeout(_CHECK_SECONDS):
-                await self._vetted(host, port)
+                await self._vet_addresses(host, port)
         except (Unavailable, TimeoutError):
             return
 
@@ -72,14 +72,14 @@ class VettedConnector:
         """A connected socket."""
         try:
             async with asyncio.timeout(seconds):
-                addresses = (await self._vetted(host, port))[:_MAX_ADDRESSES_TRIED]
-                return await _first(addresses, lambda one: _connected(one, port))
+                addresses = (await self._vet_addresses(host, port))[:_MAX_ADDRESSES_TRIED]
+                return await _first(addresses, lambda one: _connect(one, port))
         except TimeoutError:
             raise Unavailable(
                 "PLACE_UNREACHABLE", f"The server did not answer within {seconds:g} s."
             ) from None
 
-    async def _vetted(self, host: str, port: int) -> list[str]:
+    async def _vet_addresses(self, host: str, port: int) -> list[str]:
         try:
             answers = await self._resolve(host, port)
             addresses: list[Address] = [ipaddress.ip_address(one) for one in answers]
@@ -108,7 +108,7 @@ async def _first(
     raise Unavailable("PLACE_UNREACHABLE", f"The server cannot be reached: {why}") from failure
 
 
-async def _connected(address: str, port: int) -> socket.socket:
+async def _connect(address: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     made = socket.socket(family, socket.SOCK_STREAM)
     try:

@@ -69,7 +69,7 @@ class _VettedBackend(httpcore2.AsyncNetworkBackend):
         self._resolve = resolver
         self._inner = httpcore2.AnyIOBackend()
 
-    async def vetted(self, host: str, port: int) -> list[str]:
+    async def vet_addresses(self, host: str, port: int) -> list[str]:
         """All addresses of the host. Refused if any of them is not allowed, since a name that also
         resolves to an internal address is an attack."""
         try:
@@ -96,7 +96,7 @@ class _VettedBackend(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        addresses = (await self.vetted(host, port))[:_MAX_ADDRESSES_TRIED]
+        addresses = (await self.vet_addresses(host, port))[:_MAX_ADDRESSES_TRIED]
         share = None if timeout is None else timeout / len(addresses)
         failure: Exception | None = None
         for address in addresses:
@@ -155,7 +155,7 @@ class Fetcher:
         target = self._vet(parse_url(url))
         try:
             async with asyncio.timeout(FetchLimits().silent_ms / 1000):
-                await self._backend.vetted(target.host, target.port)
+                await self._backend.vet_addresses(target.host, target.port)
         except (Unavailable, TimeoutError):
             return
 
@@ -178,7 +178,7 @@ class Fetcher:
         try:
             async with asyncio.timeout(limits.total_ms / 1000):
                 for _ in range(limits.hops + 1):
-                    async with self._asked(target, method, headers, body, limits) as answer:
+                    async with self._exchange(target, method, headers, body, limits) as answer:
                         location = answer.header("location")
                         if not limits.hops or answer.status not in _REDIRECTS or location is None:
                             yield answer
@@ -200,7 +200,7 @@ class Fetcher:
         return target
 
     @asynccontextmanager
-    async def _asked(
+    async def _exchange(
         self,
         target: Target,
         method: str,
@@ -229,27 +229,29 @@ class Fetcher:
                 method, url, headers=sent, content=body, extensions={"timeout": timeouts}
             ) as response:
                 answered_at = time.monotonic()
-                told = _headers(response.headers)
+                headers_received = _headers(response.headers)
                 async with aclosing(
-                    _pieces(response, told, limits, bodiless=method == "HEAD")
+                    _pieces(response, headers_received, limits, bodiless=method == "HEAD")
                 ) as pieces:
-                    yield StreamedResponse(response.status, told, pieces, target.url, answered_at)
+                    yield StreamedResponse(
+                        response.status, headers_received, pieces, target.url, answered_at
+                    )
         except httpcore2.TimeoutException as error:
             raise _timed_out(limits.silent_ms) from error
         except (httpcore2.NetworkError, httpcore2.ProtocolError, ssl.SSLError) as error:
-            why = "broke the connection off" if _is_begun(error) else "cannot be reached"
-            raise Unavailable("NETWORK_ERROR", f"The server {why}: {_said(error)}") from error
+            why = "broke the connection off" if _is_broken_off(error) else "cannot be reached"
+            raise Unavailable("NETWORK_ERROR", f"The server {why}: {_text_of(error)}") from error
 
 
 def _timed_out(ms: int) -> Unavailable:
     return Unavailable("FETCH_TIMEOUT", f"The server did not answer in full within {ms} ms.")
 
 
-def _is_begun(error: Exception) -> bool:
+def _is_broken_off(error: Exception) -> bool:
     return isinstance(error, httpcore2.ReadError | httpcore2.WriteError | httpcore2.ProtocolError)
 
 
-def _said(error: Exception) -> str:
+def _text_of(error: Exception) -> str:
     return (str(error) or type(error).__name__)[:200]
 
 

@@ -16,12 +16,12 @@ _PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 def open_under(roots: Sequence[str], path: str) -> int:
     """A descriptor of the regular file; ``path`` is absolute or relative to one of ``roots``."""
     if not roots:
-        raise _refused(
+        raise _refusal(
             "This server accepts no files by path (PENSTOCK_IMPORT_ROOTS names no folder)"
         )
     wanted = PurePosixPath(path)
     if "\0" in path or ".." in wanted.parts or not wanted.name:
-        raise _refused("A path must name a file and must not contain `..`")
+        raise _refusal("A path must name a file and must not contain `..`")
     for root in roots:
         if not wanted.is_absolute():
             steps = wanted.parts
@@ -35,9 +35,9 @@ def open_under(roots: Sequence[str], path: str) -> int:
             continue
         except OSError as error:
             # A symbolic link in the path, or a file without read permission.
-            raise _refused(f"{path} is a link, or cannot be read: {error.strerror}") from error
+            raise _refusal(f"{path} is a link, or cannot be read: {error.strerror}") from error
     if wanted.is_absolute() and not any(wanted.is_relative_to(root) for root in roots):
-        raise _refused(f"{path} is outside the folders that you may use")
+        raise _refusal(f"{path} is outside the folders that you may use")
     raise NotThere("FILE_NOT_FOUND", f"There is no file {path} on the server.")
 
 
@@ -55,11 +55,11 @@ def _walk(root: str, steps: Sequence[str]) -> int:
         os.close(folder)
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
-        raise _refused("The path is not a regular file")
+        raise _refusal("The path is not a regular file")
     return number
 
 
-def _refused(why: str) -> BadInput:
+def _refusal(why: str) -> BadInput:
     return BadInput(
         "PATH_NOT_ALLOWED", f"{why}. Upload the file instead, or ask the administrator."
     )

@@ -33,7 +33,7 @@ _HELD_MS = 500.0
 _LATE_SECONDS = 10.0
 # A failure so soon after a success of this process does not look like a server that is down.
 _ALIVE_MS = 1000.0
-# How long an open circuit is believed without asking, since it may be reset meanwhile.
+# How long an open circuit is cached, since it may be reset meanwhile.
 _REMEMBER_MS = 1000.0
 # Idle keys above this number are forgotten, the oldest first.
 _MAX_KNOWN = 2000
@@ -64,13 +64,13 @@ class _Local:
     refused_until_ms: float = 0.0
     refusal: Permit = field(default_factory=Permit)
     probe_ms: float = 0.0
-    # When those return that waited while one of them was refused, and until when they may be told.
+    # Return times of callers that waited while one was refused, and how long they are valid.
     returns_ms: deque[float] = field(default_factory=deque)
     returns_until_ms: float = 0.0
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     report: CallReport = field(default_factory=CallReport)
     last_success_ms: float = 0.0
-    # When a call ended last, and when the last one began whose answer told about the bucket.
+    # When a call ended last, and when the last call began whose answer reported the bucket.
     landed_ms: float = 0.0
     told_ms: float = 0.0
     # Failures since then.
@@ -143,7 +143,7 @@ class SharedGate:
                     if found is not None:
                         return found
                     self.refuse_if_known(key)
-                    permit = _told_to_return(local) or await self._ask(key, local, points)
+                    permit = _permit_of_refusal(local) or await self._ask(key, local, points)
                 if permit.tokens:
                     local.count_use(_now_ms())
                     return Pass(permit.cost, permit.probe_id, local)
@@ -159,7 +159,7 @@ class SharedGate:
         local.report.returned += local.tokens
         local.tokens = 0.0
         expected = max(local.used, local.used_before) if now - local.window_ms < 2 * HOLD_MS else 0
-        report = self._collected(local)
+        report = self._take_report(local)
         # Points are few: those that another worker's call waits for are not taken in advance.
         calls = max(1, local.waiting, 0 if points else expected)
         asked = asyncio.create_task(self._limits.admit(key, calls, points, report, local.waiting))
@@ -216,23 +216,25 @@ class SharedGate:
         """The call has ended, and its end says nothing about the provider."""
         local = self._local(key)
         local.report.abandoned = passed.probe_id or local.report.abandoned
-        self._land(key, local, passed.cost, answered=answered)
+        self._record_end_of(key, local, passed.cost, answered=answered)
         self._schedule(key, local)
 
-    def _land(self, key: LimitKey, local: _Local, tokens: float, *, answered: bool) -> None:
+    def _record_end_of(
+        self, key: LimitKey, local: _Local, tokens: float, *, answered: bool
+    ) -> None:
         if answered:
-            self._landed(local, tokens)
+            self._record_end(local, tokens)
         else:
             loop = asyncio.get_running_loop()
-            loop.call_later(_LATE_SECONDS, self._land_late, key, tokens)
+            loop.call_later(_LATE_SECONDS, self._record_late_end, key, tokens)
 
-    def _land_late(self, key: LimitKey, tokens: float) -> None:
+    def _record_late_end(self, key: LimitKey, tokens: float) -> None:
         local = self._local(key)
-        self._landed(local, tokens)
+        self._record_end(local, tokens)
         self._schedule(key, local)
 
     @staticmethod
-    def _landed(local: _Local, tokens: float) -> None:
+    def _record_end(local: _Local, tokens: float) -> None:
         local.landed_ms = _now_ms()
         local.report.add(CallReport(landed=tokens))
 
@@ -251,8 +253,8 @@ class SharedGate:
     async def ended(
         self, key: LimitKey, passed: Pass, report: CallReport, started_ms: float, *, answered: bool
     ) -> None:
-        """Report a call that failed, was refused, was a probe, or told about the bucket: at once
-        if others have to know."""
+        """Report a call that failed, was refused, was a probe, or reported the bucket: at once
+        if other processes need it."""
         local, now = self._local(key), _now_ms()
         report.landed = passed.cost if answered else 0.0
         if report.status is not None:
@@ -261,7 +263,7 @@ class SharedGate:
         if answered:
             local.landed_ms = now
         else:
-            self._land(key, local, passed.cost, answered=False)
+            self._record_end_of(key, local, passed.cost, answered=False)
         if report.succeeded:
             local.last_success_ms, local.failures = now, 0
         local.failures += report.failed
@@ -271,7 +273,7 @@ class SharedGate:
         local.knows_bucket = local.knows_bucket or is_news
         if passed.probe_id is not None:
             report.probe_id, report.status_age_ms = passed.probe_id, now - started_ms
-            await asyncio.shield(self._tell(key, report))
+            await asyncio.shield(self._report(key, report))
             if not report.failed:
                 local.refused_until_ms = 0.0
             return
@@ -302,18 +304,18 @@ class SharedGate:
             if _now_ms() > local.expires_ms:
                 local.report.returned += local.tokens
                 local.tokens = 0.0
-            report = self._collected(local)
+            report = self._take_report(local)
             if report is not None:
-                await self._tell(key, report)
+                await self._report(key, report)
 
-    async def _tell(self, key: LimitKey, report: CallReport) -> None:
+    async def _report(self, key: LimitKey, report: CallReport) -> None:
         try:
             await self._limits.report(key, report)
         except Exception as error:
             # Limits are shared again as soon as the database answers.
             self._log.warning("calls could not be reported", error=repr(error))
 
-    def _collected(self, local: _Local) -> CallReport | None:
+    def _take_report(self, local: _Local) -> CallReport | None:
         if local.report.is_empty:
             return None
         report, local.report = local.report, CallReport()
@@ -344,7 +346,7 @@ class SharedGate:
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
-def _told_to_return(local: _Local) -> Permit | None:
+def _permit_of_refusal(local: _Local) -> Permit | None:
     """The time that the shared state gave to this caller when it refused the one before."""
     now = _now_ms()
     if not local.returns_ms or now > local.returns_until_ms:

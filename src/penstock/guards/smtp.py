@@ -124,7 +124,7 @@ class _Session:
             raise ValueError("it answered with too many lines")
         if line.startswith(str(code)):
             return
-        said = f"The SMTP server answered {line.strip()[:200]}"
+        message = f"The SMTP server answered {line.strip()[:200]}"
         if line.startswith("5"):
-            raise PermanentError("NOTIFICATION_REJECTED", said)
-        raise Unavailable("SERVICE_UNAVAILABLE", said)
+            raise PermanentError("NOTIFICATION_REJECTED", message)
+        raise Unavailable("SERVICE_UNAVAILABLE", message)

@@ -98,7 +98,7 @@ class JobEffectWriter:
     async def write_some(
         self, conn: Any, org_id: int, job_id: UUID, effect: Any, after: str | None
     ) -> str | None:
-        """Write the chunk after ``after`` (None: the first); answers where to go on, None at the
+        """Write the chunk after ``after`` (None: the first); answers where to continue, None at the
         end. After a crash it begins with None again."""
         raise NotImplementedError
 

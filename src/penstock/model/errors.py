@@ -134,3 +134,8 @@ class ItemError:
         text = redacted(str(error))
         kind = type(error).__name__
         return ItemError("INTERNAL_ERROR", f"{kind}: {text}" if text else kind)
+
+
+def error_shape(error: PenstockError) -> dict[str, Any]:
+    """The error as it is stored and shown, without secrets."""
+    return {"code": error.code, "message": redacted(error.message)}

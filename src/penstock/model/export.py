@@ -23,7 +23,7 @@ class RowWriter(Protocol):
     marks: bool
 
     def __init__(self, columns: Sequence[str], amounts: Collection[str] = ()) -> None:
-        """``amounts``: columns whose texts are numbers, for formats that tell them apart."""
+        """``amounts``: columns whose texts are numbers, for formats that distinguish them."""
         ...
 
     def head(self) -> bytes: ...

@@ -95,7 +95,7 @@ async def _notices(
                 quiet = target.silenced or new.key in silenced
                 made.append(_notice(target, new, "opened", links, quiet=quiet))
     for old in resolved:
-        for target in await notifications.told_of_alert(conn, old.id):
+        for target in await notifications.targets_of_alert(conn, old.id):
             made.append(_notice(target, old, "resolved", links, quiet=old.key in silenced))
     return made
 

@@ -46,10 +46,15 @@ class JobLog:
 
     def _trace(self, one: LoggedJob) -> None:
         took = timedelta(milliseconds=one.data.get("elapsedMs") or 0)
-        told = {"job": str(one.job_id), "org": one.org, "pipeline": one.pipeline, "rows": one.total}
+        attributes = {
+            "job": str(one.job_id),
+            "org": one.org,
+            "pipeline": one.pipeline,
+            "rows": one.total,
+        }
         failed = one.event == "job.failed"
         trace = JobTrace.of(one.job_id, one.traceparent)
-        self._runtime.traces.job(trace, one.created_at - took, one.created_at, failed, told)
+        self._runtime.traces.job(trace, one.created_at - took, one.created_at, failed, attributes)
 
 
 def _fields(one: LoggedJob) -> dict[str, Any]:

@@ -30,10 +30,10 @@ async def measure(conn: Connection, levels: Levels, limits: Thresholds) -> Measu
     ended, stalled = await monitor.recent_counts(conn)
     providers = await monitor.provider_figures(conn, datetime.now(UTC) - _PROVIDER_WINDOW)
     workers = [one["figures"] for one in await activity.workers(conn)]
-    return _measured(queue, jobs, ended, stalled, providers, workers)
+    return _measured_of(queue, jobs, ended, stalled, providers, workers)
 
 
-def _measured(
+def _measured_of(
     queue: Queue, jobs: monitor.JobFiguresOfHour, ended: int, stalled: int,
     providers: Mapping[str, Any], workers: Sequence[Mapping[str, Any]],
 ) -> Measured:  # fmt: skip

@@ -26,7 +26,7 @@ from penstock.store.database import Connection
 from penstock.store.jobs.followers import EventRange
 from penstock.store.jobs.transitions import JobMove, NewChild, write_moves
 from penstock.store.monitor import notifications
-from penstock.store.monitor.notifications import EventToTell, NewNotification, Waiting
+from penstock.store.monitor.notifications import EventToNotify, NewNotification, Waiting
 
 FOLLOWER = "notifications"
 _STREAM = StreamKind(PIPELINE, "Notifications")
@@ -83,7 +83,7 @@ class NotificationOutbox:
 
     async def _note_events(self, conn: Connection, events: EventRange) -> frozenset[str]:
         """Notices about single events, for targets and users that asked for them."""
-        rows = await notifications.to_tell(conn, events, self._config.at_once)
+        rows = await notifications.events_to_notify(conn, events, self._config.at_once)
         made = [
             NewNotification(
                 new_id(), row.org_id, row.user_id, row.target_id, row.event, "event",
@@ -150,7 +150,7 @@ class NotificationOutbox:
         }
 
 
-def _message_of_event(row: EventToTell, links: Links) -> Message:
+def _message_of_event(row: EventToNotify, links: Links) -> Message:
     event, data = row.event, row.data
     at = row.created_at.astimezone(UTC).isoformat(timespec="seconds")
     if row.job_id is None or row.job_name is None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from penstock.engine.chunks import delete_in_chunks
 from penstock.engine.runtime import Runtime
 from penstock.model.monitor.checks import (
     HealthCheck,
@@ -76,21 +77,23 @@ class Monitor:
             checks = self._lasting.judge(checks_of(measured, self._config.limits), self._clock())
             status = status_of_checks(checks)
             await self._store(conn, measured, checks, status)
-            told = await self._tell(conn, state, checks, status)
+            change = await self._add_status_events(conn, state, checks, status)
             brief = {one.key for one in checks if one.brief}
             wanted = alerts.alerts_of(checks, status, measured.level)
             changes = await alerts.apply(conn, wanted, self._config.links, brief)
             for alert in changes.opened:
                 if alert.event == "alert.dlq":
-                    await workers.tell(conn, alert.event, None, alerts.event_data(alert))
+                    await workers.add_system_event(
+                        conn, alert.event, None, alerts.event_data(alert)
+                    )
             self._runtime.failpoints.reach("monitor_before_commit")
         self._runtime.failpoints.reach("monitor_after_commit")
         for alert in changes.opened:
             self._runtime.log.warning("alert opened", alert=alert.key, message=alert.message)
         for resolved in changes.resolved:
             self._runtime.log.info("alert resolved", alert=resolved.key)
-        if told:
-            self._runtime.log.warning("the installation's health changed", **told)
+        if change:
+            self._runtime.log.warning("the installation's health changed", **change)
         return status
 
     async def _store(
@@ -103,7 +106,7 @@ class Monitor:
         await monitor.add_check(conn, new)
         await monitor.save_state(conn, status)
 
-    async def _tell(
+    async def _add_status_events(
         self,
         conn: Connection,
         state: MonitorState,
@@ -112,15 +115,15 @@ class Monitor:
     ) -> dict[str, Any] | None:
         if status is state.status:
             return None
-        told = {
+        change = {
             "status": status,
             "before": state.status,
             "problems": [check_shape(one) for one in checks if not one.ok],
         }
-        await workers.tell(conn, "health.status_change", None, told)
+        await workers.add_system_event(conn, "health.status_change", None, change)
         if status in _EVENT_OF:
-            await workers.tell(conn, _EVENT_OF[status], None, told)
-        return told
+            await workers.add_system_event(conn, _EVENT_OF[status], None, change)
+        return change
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +147,10 @@ class MetricRetention:
 
     async def run_once(self) -> int:
         """Answers the number of deleted metrics. Each chunk is its own transaction."""
-        dropped, last = 0, self._config.chunk
-        while last == self._config.chunk:
-            async with self._runtime.db.transaction() as conn:
-                last = await monitor.drop_old(conn, self._config.days, self._config.chunk)
-            dropped += last
+        dropped = await delete_in_chunks(
+            self._runtime, self._config.chunk,
+            lambda conn, chunk: monitor.drop_old(conn, self._config.days, chunk),
+        )  # fmt: skip
         async with self._runtime.db.transaction() as conn:
             await monitor.drop_old_sums(conn)
             await notifications.drop_old(conn, self._config.log_days)

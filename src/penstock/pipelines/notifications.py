@@ -125,7 +125,7 @@ async def _send(item: Item, ctx: Context, targets: Mapping[UUID, Target]) -> Out
     except Exception as error:
         if not isinstance(error, (PenstockError, _Answered)):
             ctx.log.error("a notification could not be sent", error=repr(error))
-        return _failed(item, note, error)
+        return _failed_outcome(item, note, error)
     first = order.messages[0]
     shown = {"event": first.event, "kind": target.kind, "messages": len(order.ids),
              "status": status}  # fmt: skip
@@ -177,7 +177,7 @@ def _request(ctx: Context, order: _Order, url: str, body: bytes) -> FetchRequest
     return FetchRequest(url, "POST", headers, body, limits)
 
 
-def _failed(item: Item, note: NoteNotification, error: Exception) -> Outcome:
+def _failed_outcome(item: Item, note: NoteNotification, error: Exception) -> Outcome:
     """A retry, or a permanent failure, which becomes a dead letter."""
     after_ms = None
     if isinstance(error, _Answered):

@@ -127,8 +127,8 @@ async def _deliver(item: Item, ctx: Context, receivers: Mapping[UUID, Receiver])
             ctx.log.error("a webhook could not be sent", error=repr(error))
         tried = replace(note, ms=round((time.monotonic() - began) * 1000))
         is_final = isinstance(error, PermanentError) and error.code == "URL_NOT_ALLOWED"
-        return _failed(item, tried, ItemError.of(error), is_final=is_final)
-    return _judged(item, replace(note, ms=answer.ms, status=answer.status), answer)
+        return _failed_outcome(item, tried, ItemError.of(error), is_final=is_final)
+    return _outcome_of(item, replace(note, ms=answer.ms, status=answer.status), answer)
 
 
 def _request(delivery: _Delivery, receiver: Receiver, ctx: Context) -> FetchRequest:
@@ -155,7 +155,7 @@ def _request(delivery: _Delivery, receiver: Receiver, ctx: Context) -> FetchRequ
     )  # fmt: skip
 
 
-def _judged(item: Item, note: NoteDelivery, answer: FetchResponse) -> Outcome:
+def _outcome_of(item: Item, note: NoteDelivery, answer: FetchResponse) -> Outcome:
     status = answer.status
     if 200 <= status < 300:
         shown = {"event": note.event, "jobId": item.input["payload"].get("jobId"),
@@ -165,8 +165,8 @@ def _judged(item: Item, note: NoteDelivery, answer: FetchResponse) -> Outcome:
     note = replace(note, response=redacted(said))
     error = ItemError(_code(status), f"The receiver answered {status}.", details={"status": status})
     if status == _GONE:
-        return _failed(item, replace(note, gone=True), error, is_final=True)
-    return _failed(item, note, error, after_ms=answer.retry_after_ms)
+        return _failed_outcome(item, replace(note, gone=True), error, is_final=True)
+    return _failed_outcome(item, note, error, after_ms=answer.retry_after_ms)
 
 
 def _code(status: int) -> str:
@@ -175,7 +175,7 @@ def _code(status: int) -> str:
     return "SERVICE_UNAVAILABLE" if status >= 500 else REJECTED
 
 
-def _failed(
+def _failed_outcome(
     item: Item,
     note: NoteDelivery,
     error: ItemError,

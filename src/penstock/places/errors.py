@@ -31,7 +31,7 @@ def no_folder(name: str) -> NotThere:
     return NotThere("PLACE_NOT_FOUND", f"There is no folder {name}.")
 
 
-def refused(why: str) -> PermanentError:
+def refusal(why: str) -> PermanentError:
     return PermanentError("PLACE_REFUSED", why)
 
 

@@ -19,7 +19,7 @@ from uuid import uuid4
 from penstock.model.places.names import DONE_FOLDER, check_name, numbered_names
 from penstock.model.places.ports import Listing, PlaceAddress, PlaceFile, PlaceLimits
 from penstock.places.credentials import check_credentials
-from penstock.places.errors import bad_address, ended_early, no_folder, not_found, refused
+from penstock.places.errors import bad_address, ended_early, no_folder, not_found, refusal
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PIECE_BYTES = 1024 * 1024
@@ -137,7 +137,7 @@ class FolderPlace:
                 number = os.open(base, flags, dir_fd=parent)
             if not stat.S_ISREG(os.fstat(number).st_mode):
                 os.close(number)
-                raise refused(f"{name} is no regular file.")
+                raise refusal(f"{name} is no regular file.")
             return number
 
     async def put(self, name: str, chunks: AsyncIterator[bytes]) -> int:
@@ -194,7 +194,7 @@ class FolderPlace:
                         continue
                     os.rename(old, free, src_dir_fd=source, dst_dir_fd=target)
                 return f"{folder}/{free}" if folder else free
-        raise refused(f"There are too many files named {name}.")
+        raise refusal(f"There are too many files named {name}.")
 
     async def delete(self, file: PlaceFile) -> None:
         with _named_errors(file.name):
@@ -289,5 +289,5 @@ def _named_errors(name: str) -> Iterator[None]:
         raise (no_folder(name) if name.startswith("/") else not_found(name)) from error
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR):
-            raise refused(f"{name} is or contains a symbolic link.") from error
-        raise refused(f"{name} cannot be used: {error.strerror}.") from error
+            raise refusal(f"{name} is or contains a symbolic link.") from error
+        raise refusal(f"{name} cannot be used: {error.strerror}.") from error

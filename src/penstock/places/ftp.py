@@ -24,7 +24,7 @@ from penstock.places.errors import (
     ended_early,
     no_folder,
     not_found,
-    refused,
+    refusal,
     refused_sign_in,
     unreachable,
 )
@@ -56,7 +56,7 @@ class FtpPlaces:
         sock.settimeout(limits.wait_seconds)
         try:
             with _named_errors("the server"):
-                client = await asyncio.to_thread(_signed_in, sock, server, address, limits)
+                client = await asyncio.to_thread(_sign_in, sock, server, address, limits)
         except BaseException:
             sock.close()
             raise
@@ -67,8 +67,8 @@ class FtpPlaces:
 
 
 class _Client(ftplib.FTP_TLS):
-    """Uses a connected socket. Replies with an address for data are believed as to the port alone,
-    and only if that is none of another service."""
+    """Uses a connected socket. Of an address for data in a reply only the port is used,
+    and only if it is not the port of another service."""
 
     trust_server_pasv_ipv4_address = False
 
@@ -94,7 +94,7 @@ class _Client(ftplib.FTP_TLS):
     def makepasv(self) -> tuple[str, int]:
         _, port = super().makepasv()
         if not is_web_port(port):
-            raise refused(f"The server offers data at port {port}, which is not allowed.")
+            raise refusal(f"The server offers data at port {port}, which is not allowed.")
         return str(self.sock.getpeername()[0]), port
 
     def ntransfercmd(self, cmd: str, rest: Any = None) -> tuple[socket.socket, int | None]:
@@ -107,7 +107,7 @@ class _Client(ftplib.FTP_TLS):
         return conn, size
 
 
-def _signed_in(
+def _sign_in(
     sock: socket.socket, server: ServerAddress, address: PlaceAddress, limits: PlaceLimits
 ) -> _Client:
     client = _Client(sock, server, tls_context(address))
@@ -198,7 +198,7 @@ class FtpPlace:
                 while line := lines.readline(_MAX_LINE):
                     left -= 1
                     if left < 0 or len(line) >= _MAX_LINE or time.monotonic() > until:
-                        raise refused("The folder has more entries than can be listed.")
+                        raise refusal("The folder has more entries than can be listed.")
                     yield line.decode("utf-8", "surrogateescape").rstrip("\r\n")
         finally:
             self._end_transfer()
@@ -264,7 +264,7 @@ class FtpPlace:
                 await self._run(name, conn.sendall, chunk)
             if isinstance(conn, ssl.SSLSocket):
                 # Without it the server takes the end of the file for a broken connection. Its reply
-                # tells whether the file is complete.
+                # says whether the file is complete.
                 with suppress(OSError):
                     await asyncio.to_thread(conn.unwrap)
             complete = True
@@ -296,7 +296,7 @@ class FtpPlace:
                 old, new = self._path(file.name), self._path(free)
                 await self._run(file.name, self._client.rename, old, new)
                 return free
-        raise refused(f"There are too many files named {name}.")
+        raise refusal(f"There are too many files named {name}.")
 
     async def delete(self, file: PlaceFile) -> None:
         if await self.find(file.name) is None:
@@ -327,7 +327,7 @@ def _entry(line: str) -> tuple[str, dict[str, str]]:
 
 def _file(name: str, facts: dict[str, str]) -> PlaceFile:
     size = int(facts["size"]) if facts.get("size", "").isdecimal() else 0
-    # Some servers tell fractions of a second in one answer and not in the other.
+    # Some servers send fractions of a second in one answer and not in the other.
     modified = facts.get("modify", "").partition(".")[0]
     at = None
     with suppress(ValueError):
@@ -342,8 +342,8 @@ def _named_errors(name: str) -> Iterator[None]:
     except ftplib.error_perm as error:
         if str(error).startswith("550"):
             raise not_found(name) from error
-        raise refused(f"The server refused: {str(error)[:200]}") from error
+        raise refusal(f"The server refused: {str(error)[:200]}") from error
     except ssl.SSLCertVerificationError as error:
-        raise refused(f"The server's certificate is not valid: {error.verify_message}") from error
+        raise refusal(f"The server's certificate is not valid: {error.verify_message}") from error
     except (ftplib.Error, OSError, EOFError) as error:
         raise unreachable((str(error) or type(error).__name__)[:200]) from error

@@ -23,7 +23,7 @@ from penstock.places.errors import (
     bad_address,
     no_folder,
     not_found,
-    refused,
+    refusal,
     refused_sign_in,
     unreachable,
 )
@@ -58,7 +58,7 @@ class ImapPlaces:
         sock.settimeout(limits.wait_seconds)
         try:
             with _named_errors():
-                client, validity = await asyncio.to_thread(_signed_in, sock, server, address)
+                client, validity = await asyncio.to_thread(_sign_in, sock, server, address)
         except BaseException:
             sock.close()
             raise
@@ -81,11 +81,11 @@ class _Client(imaplib.IMAP4):
 
     def read(self, size: int) -> bytes:
         if size > self.max_bytes:
-            raise refused("The server sends more than was asked for.")
+            raise refusal("The server sends more than was asked for.")
         return super().read(size)
 
 
-def _signed_in(
+def _sign_in(
     sock: socket.socket, server: ServerAddress, address: PlaceAddress
 ) -> tuple[_Client, str]:
     context = tls_context(address)
@@ -131,12 +131,12 @@ class ImapPlace:
     def _list(self) -> Listing:
         files: list[PlaceFile] = []
         bad: list[tuple[str, str]] = []
-        found = self._asked("SEARCH", "UNDELETED")
+        found = self._command("SEARCH", "UNDELETED")
         numbers = [int(one) for part in found for one in _bytes(part).split() if one.isdigit()]
         newest = sorted(numbers)[-_MAX_MAILS:]
         for at in range(0, len(newest), _MAILS_AT_ONCE):
             wanted = ",".join(map(str, newest[at : at + _MAILS_AT_ONCE]))
-            answers = self._asked("FETCH", wanted, "(UID INTERNALDATE BODYSTRUCTURE)")
+            answers = self._command("FETCH", wanted, "(UID INTERNALDATE BODYSTRUCTURE)")
             for mail in parse_answers(answers):
                 for one in attachments_of(mail.get("BODYSTRUCTURE")):
                     file = self._file(int(str(mail.get("UID", "0"))), mail, one)
@@ -164,7 +164,7 @@ class ImapPlace:
             return None
         file, uid, _ = known
         with _named_errors():
-            answers = await asyncio.to_thread(self._asked, "FETCH", str(uid), "(UID)")
+            answers = await asyncio.to_thread(self._command, "FETCH", str(uid), "(UID)")
         return file if parse_answers(answers) else None
 
     async def read(self, file: PlaceFile) -> AsyncGenerator[bytes, None]:
@@ -179,7 +179,7 @@ class ImapPlace:
 
     def _content(self, name: str, uid: int, found: Attachment) -> bytes:
         self._client.max_bytes = found.encoded_size * 2 + _MAX_STRUCTURE_BYTES
-        answers = self._asked("FETCH", str(uid), f"(BODY.PEEK[{found.part}])")
+        answers = self._command("FETCH", str(uid), f"(BODY.PEEK[{found.part}])")
         raw = next((bytes(one[1]) for one in answers if isinstance(one, tuple)), None)
         if raw is None:
             raise not_found(name)
@@ -188,16 +188,16 @@ class ImapPlace:
                 try:
                     return binascii.a2b_base64(raw)
                 except binascii.Error as error:
-                    raise refused(f"{name} is not encoded correctly.") from error
+                    raise refusal(f"{name} is not encoded correctly.") from error
             case "quoted-printable":
                 return quopri.decodestring(raw)
             case _:
                 return raw
 
-    def _asked(self, command: str, *args: str) -> Sequence[Any]:
+    def _command(self, command: str, *args: str) -> Sequence[Any]:
         kind, found = self._client.uid(command, *args)
         if kind != "OK":
-            raise refused("The server refused to list or read mails.")
+            raise refusal("The server refused to list or read mails.")
         return [one for one in found if one is not None]
 
     async def put(self, name: str, chunks: AsyncIterator[bytes]) -> int:
@@ -211,7 +211,7 @@ class ImapPlace:
 
 
 def _read_only() -> Exception:
-    return refused("Mailboxes are only read.")
+    return refusal("Mailboxes are only read.")
 
 
 def _bytes(part: Any) -> bytes:
@@ -232,6 +232,6 @@ def _named_errors() -> Iterator[None]:
     try:
         yield
     except ssl.SSLCertVerificationError as error:
-        raise refused(f"The server's certificate is not valid: {error.verify_message}") from error
+        raise refusal(f"The server's certificate is not valid: {error.verify_message}") from error
     except (imaplib.IMAP4.error, OSError, EOFError, UnicodeError, ValueError) as error:
         raise unreachable((str(error) or type(error).__name__)[:200]) from error

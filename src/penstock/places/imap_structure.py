@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from penstock.model.text.encodings import is_text_encoding
-from penstock.places.errors import refused
+from penstock.places.errors import refusal
 
 _MAX_DEPTH = 30
 _MAX_PARTS = 200
@@ -84,7 +84,7 @@ def _tokens(text: bytes) -> Iterator[Any]:
 
 def _nested(tokens: Iterator[Any], depth: int) -> list[Any]:
     if depth > _MAX_DEPTH:
-        raise refused("The server describes a mail with too many parts inside of each other.")
+        raise refusal("The server describes a mail with too many parts inside of each other.")
     found: list[Any] = []
     for one in tokens:
         if isinstance(one, _Text):

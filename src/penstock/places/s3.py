@@ -16,7 +16,7 @@ from penstock.model.places.names import check_name, numbered_names
 from penstock.model.places.ports import Listing, PlaceAddress, PlaceFile, PlaceLimits
 from penstock.model.ports import Fetch
 from penstock.places.credentials import check_credentials
-from penstock.places.errors import ended_early, not_found, refused
+from penstock.places.errors import ended_early, not_found, refusal
 from penstock.places.s3_requests import (
     S3Requests,
     failure,
@@ -149,7 +149,7 @@ class S3Place:
                 )
                 await self._requests.send("DELETE", self._prefix + file.name)
                 return free
-        raise refused(f"There are too many files named {name}.")
+        raise refusal(f"There are too many files named {name}.")
 
     async def delete(self, file: PlaceFile) -> None:
         found = await self.find(file.name)

@@ -13,7 +13,7 @@ from xml.parsers import expat
 from penstock.model.errors import NotThere, PenstockError, Unavailable
 from penstock.model.network.fetching import FetchLimits, FetchRequest, ResponseHead
 from penstock.model.ports import Fetch
-from penstock.places.errors import bad_address, refused, refused_sign_in, unreachable
+from penstock.places.errors import bad_address, refusal, refused_sign_in, unreachable
 
 _SAFE = "-._~"
 _MAX_ANSWER = 16 * 1024 * 1024
@@ -84,7 +84,7 @@ class S3Requests:
             f"{quote(name, safe=_SAFE)}={quote(value, safe=_SAFE)}"
             for name, value in sorted((query or {}).items())
         )
-        signed = _signed(
+        signed = _sign(
             self._credentials, bucket, method, path, text, body, headers or {}, datetime.now(UTC)
         )
         url = f"{bucket.origin}{path}" + (f"?{text}" if text else "")
@@ -101,12 +101,12 @@ class S3Requests:
             raise failure(answer, answer.body)
         # A copy can fail after its status was sent.
         if body == b"" and answer.body.find(b"<Error>", 0, 500) >= 0:
-            raise unreachable(_said(answer.body))
+            raise unreachable(_error_code(answer.body))
         return answer, answer.body
 
 
 def failure(answer: ResponseHead, body: bytes) -> PenstockError:
-    said = _said(body)
+    said = _error_code(body)
     if answer.status in (401, 403):
         return refused_sign_in()
     if answer.status == 404 and "NoSuchBucket" in said:
@@ -118,10 +118,10 @@ def failure(answer: ResponseHead, body: bytes) -> PenstockError:
             "PLACE_UNREACHABLE", f"The server answered {answer.status}. {said}",
             retry_after_ms=answer.retry_after_ms,
         )  # fmt: skip
-    return refused(f"The server answered {answer.status}. {said}")
+    return refusal(f"The server answered {answer.status}. {said}")
 
 
-def _said(body: bytes) -> str:
+def _error_code(body: bytes) -> str:
     """The code of an error, which is safe to show."""
     found = texts_of(body, "Code") if body.lstrip().startswith(b"<") else []
     return found[0][:_MAX_SHOWN] if found else ""
@@ -157,7 +157,7 @@ def records_of(document: bytes, record: str, fields: tuple[str, ...]) -> list[di
             current[names[-1]] = current.get(names[-1], "") + data
 
     def refuse(*_: object) -> None:
-        raise refused("The server answered XML with a document type.")
+        raise refusal("The server answered XML with a document type.")
 
     parser = expat.ParserCreate()
     parser.buffer_text = True
@@ -171,7 +171,7 @@ def records_of(document: bytes, record: str, fields: tuple[str, ...]) -> list[di
     return found if record else [current]
 
 
-def _signed(
+def _sign(
     credentials: Mapping[str, str], bucket: Bucket, method: str, path: str, query: str,
     body: bytes, headers: Mapping[str, str], now: datetime,
 ) -> dict[str, str]:  # fmt: skip

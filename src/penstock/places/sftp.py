@@ -37,13 +37,13 @@ class SftpPlaces:
 
     @asynccontextmanager
     async def open(self, address: PlaceAddress, limits: PlaceLimits) -> AsyncIterator[SftpPlace]:
-        from penstock.places.sftp_server import SftpPlace, connected, named_errors, spelled
+        from penstock.places.sftp_server import SftpPlace, connect, named_errors, public_key_text
 
         server = parse_server_address(address.address, PORTS)
         sock = await self._connector.connect(server.host, server.port, limits.wait_seconds)
         try:
             async with asyncio.timeout(limits.wait_seconds):
-                connection = await connected(sock, server, address)
+                connection = await connect(sock, server, address)
         except TimeoutError:
             sock.close()
             raise timed_out(limits.wait_seconds) from None
@@ -52,7 +52,7 @@ class SftpPlaces:
                 async with asyncio.timeout(limits.wait_seconds):
                     client = await connection.start_sftp_client()
             key = connection.get_server_host_key()
-            shown = None if key is None else spelled(key)
+            shown = None if key is None else public_key_text(key)
             yield SftpPlace(client, server.path or ".", limits, shown)
         finally:
             connection.abort()

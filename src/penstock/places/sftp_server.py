@@ -23,7 +23,7 @@ from penstock.places.errors import (
     ended_early,
     no_folder,
     not_found,
-    refused,
+    refusal,
     refused_sign_in,
     unreachable,
 )
@@ -31,7 +31,7 @@ from penstock.places.errors import (
 _PIECE_BYTES = 256 * 1024
 
 
-async def connected(
+async def connect(
     sock: Any, server: ServerAddress, address: PlaceAddress
 ) -> asyncssh.SSHClientConnection:
     try:
@@ -48,7 +48,7 @@ async def connected(
         raise refused_sign_in() from error
     except (asyncssh.Error, OSError) as error:
         sock.close()
-        raise unreachable(_said(error)) from error
+        raise unreachable(_message_of(error)) from error
 
 
 def connect_options(address: PlaceAddress) -> dict[str, Any]:
@@ -186,7 +186,7 @@ class SftpPlace:
                     with suppress(asyncssh.SFTPFileAlreadyExists):
                         await self._client.rename(self._path(file.name), self._path(free))
                         return free
-        raise refused(f"There are too many files named {name}.")
+        raise refusal(f"There are too many files named {name}.")
 
     async def delete(self, file: PlaceFile) -> None:
         if await self.find(file.name) is None:
@@ -217,7 +217,7 @@ def _file(name: str, attrs: asyncssh.SFTPAttrs) -> PlaceFile:
     return PlaceFile(name, size, f"{size}-{modified}", at)
 
 
-def spelled(key: asyncssh.SSHKey) -> str:
+def public_key_text(key: asyncssh.SSHKey) -> str:
     return key.export_public_key().decode("ascii").strip()
 
 
@@ -225,7 +225,7 @@ def _text(name: bytes | str) -> str:
     return name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
 
 
-def _said(error: BaseException) -> str:
+def _message_of(error: BaseException) -> str:
     return (str(error) or type(error).__name__)[:200]
 
 
@@ -236,10 +236,10 @@ def named_errors(name: str, *, folder: bool = False) -> Iterator[None]:
     except asyncssh.SFTPNoSuchFile as error:
         raise (no_folder(name) if folder else not_found(name)) from error
     except (asyncssh.SFTPNoConnection, asyncssh.SFTPConnectionLost) as error:
-        raise unreachable(_said(error)) from error
+        raise unreachable(_message_of(error)) from error
     except TimeoutError as error:
         raise unreachable("it stopped answering.") from error
     except asyncssh.SFTPError as error:
-        raise refused(f"{name} cannot be used: {_said(error)}") from error
+        raise refusal(f"{name} cannot be used: {_message_of(error)}") from error
     except (asyncssh.Error, OSError) as error:
-        raise unreachable(_said(error)) from error
+        raise unreachable(_message_of(error)) from error

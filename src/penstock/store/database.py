@@ -69,7 +69,7 @@ class Scope:
     user_id: int | None = None
 
 
-def _notice_a_cut_line(connection: Any) -> None:
+def _set_tcp_timeouts(connection: Any) -> None:
     """Set a TCP timeout on the socket, since the driver has none: on a network that drops packets a
     query would wait for a quarter of an hour."""
     line: socket.socket = connection._transport.get_extra_info("socket")
@@ -85,7 +85,7 @@ def _notice_a_cut_line(connection: Any) -> None:
         line.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
-async def _as_it_is(_: Any) -> None:
+async def _skip_reset(_: Any) -> None:
     """Skip asyncpg's reset of connections, which costs a round trip: session state never outlives a
     transaction, except where `_Reader` tracks it."""
 
@@ -94,15 +94,15 @@ class _Reader(asyncpg.Connection):
     """A read-only session that keeps the scope it was given last, which saves round trips when the
     next request is by the same caller."""
 
-    wears: Scope | None = None
+    current_scope: Scope | None = None
 
-    async def wear(self, scope: Scope) -> None:
-        if self.wears == scope:
+    async def set_scope(self, scope: Scope) -> None:
+        if self.current_scope == scope:
             return
         # The scope is unknown until the server has confirmed it.
-        self.wears = None
+        self.current_scope = None
         await self.execute(_as_scope(scope, lasting=True))
-        self.wears = scope
+        self.current_scope = scope
 
 
 class _Reading:
@@ -116,11 +116,11 @@ class _Reading:
         self._connection: Any = None
 
     async def __aenter__(self) -> Connection:
-        connection = await _lent_by(self._pool)
+        connection = await _acquire_from(self._pool)
         self._connection = connection
         reader: Any = connection
         try:
-            await reader.wear(self._scope)
+            await reader.set_scope(self._scope)
         except BaseException as error:
             await self.__aexit__(type(error), error, error.__traceback__)
             raise
@@ -144,7 +144,7 @@ class _PooledReading:
         self._connection: Any = None
 
     async def __aenter__(self) -> Connection:
-        self._connection = await _lent_by(self._pool)
+        self._connection = await _acquire_from(self._pool)
         reading: Any = PerStatement(self._connection, self._prelude)
         return cast(Connection, reading)
 
@@ -242,7 +242,7 @@ class Database:
         return connection
 
     async def _begin(self, connection: Any) -> None:
-        _notice_a_cut_line(connection)
+        _set_tcp_timeouts(connection)
         if self._on_statement is not None:
             connection.add_query_logger(self._on_statement)
         if self._role is not None and not self._pooled:
@@ -276,7 +276,7 @@ class Database:
             settings, cached = {"application_name": self._name}, 0
         return await asyncpg.create_pool(
             self._dsn, min_size=0, max_size=self._size, timeout=10, init=self._begin,
-            reset=_as_it_is, connection_class=kind, server_settings=settings,
+            reset=_skip_reset, connection_class=kind, server_settings=settings,
             max_inactive_connection_lifetime=60, statement_cache_size=cached,
         )  # fmt: skip
 
@@ -302,14 +302,14 @@ class Database:
             async with self.transaction() as connection:
                 yield connection
             return
-        async with self._lent() as connection:
+        async with self._acquired() as connection:
             yield connection
 
     @asynccontextmanager
-    async def _lent(self) -> AsyncIterator[Connection]:
+    async def _acquired(self) -> AsyncIterator[Connection]:
         try:
             pool = self.pool
-            connection = await _lent_by(pool)
+            connection = await _acquire_from(pool)
             try:
                 if self._plans_once and self._written >= _PLANS_FOR_ROWS:
                     await self._forget_old_plans(connection)
@@ -345,7 +345,7 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
-        async with self._lent() as connection, connection.transaction():
+        async with self._acquired() as connection, connection.transaction():
             if self._pooled:
                 await connection.execute(self._prelude)
             yield connection
@@ -354,7 +354,7 @@ class Database:
     async def transaction_with(self, first: str) -> AsyncIterator[Connection]:
         """A transaction that begins with a statement without parameters, in one round trip."""
         prelude = f"{self._prelude}; " if self._pooled else ""
-        async with self._lent() as connection:
+        async with self._acquired() as connection:
             try:
                 await connection.execute(f"BEGIN; {prelude}{first}")
                 yield connection
@@ -388,7 +388,7 @@ class Database:
             yield connection
 
 
-async def _lent_by(
+async def _acquire_from(
     pool: asyncpg.Pool[asyncpg.Record],
 ) -> asyncpg.pool.PoolConnectionProxy[asyncpg.Record]:
     try:

@@ -42,8 +42,8 @@ async def drop_files(conn: Connection, ids: Sequence[UUID]) -> list[str]:
     return [row["blob_key"] for row in await conn.fetch(_sql.drop_files, locked)]
 
 
-async def unnamed(conn: Connection, keys: Sequence[str]) -> list[str]:
-    return [row["key"] for row in await conn.fetch(_sql.unnamed_blobs, list(keys))]
+async def unreferenced_blobs(conn: Connection, keys: Sequence[str]) -> list[str]:
+    return [row["key"] for row in await conn.fetch(_sql.unreferenced_blobs, list(keys))]
 
 
 async def installation_id(conn: Connection) -> UUID:

@@ -79,18 +79,20 @@ class EndedDelivery:
     attempts: int
 
 
-async def wanted(conn: Connection, events: EventRange, most: int) -> Sequence[EventToDeliver]:
+async def events_to_deliver(
+    conn: Connection, events: EventRange, most: int
+) -> Sequence[EventToDeliver]:
     """The events of this range that endpoints subscribe to, once for each endpoint."""
-    if not await conn.fetchval(_sql.anyone_told):
+    if not await conn.fetchval(_sql.has_endpoints):
         return ()
     rows = await conn.fetch(
-        _sql.to_tell, *events.start, *events.end, most, CHATTY, [PIPELINE, NOTIFICATIONS]
+        _sql.events_to_deliver, *events.start, *events.end, most, CHATTY, [PIPELINE, NOTIFICATIONS]
     )
     return [EventToDeliver(**row) for row in rows]
 
 
-async def waiting(conn: Connection, most: int) -> list[TestToDeliver]:
-    return [TestToDeliver(**row) for row in await conn.fetch(_sql.waiting, most)]
+async def waiting_tests(conn: Connection, most: int) -> list[TestToDeliver]:
+    return [TestToDeliver(**row) for row in await conn.fetch(_sql.waiting_tests, most)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +141,9 @@ async def add_deliveries(
     )  # fmt: skip
 
 
-async def rested_streams(conn: Connection, most: int) -> list[UUID]:
-    return [row["id"] for row in await conn.fetch(_sql.rested_streams, most)]
+async def idle_streams(conn: Connection, most: int) -> list[UUID]:
+    return [row["id"] for row in await conn.fetch(_sql.idle_streams, most)]
 
 
-async def unnoted(conn: Connection, after: UUID | None, most: int) -> list[EndedDelivery]:
-    return [EndedDelivery(**row) for row in await conn.fetch(_sql.unnoted, after, most)]
+async def unlogged_ends(conn: Connection, after: UUID | None, most: int) -> list[EndedDelivery]:
+    return [EndedDelivery(**row) for row in await conn.fetch(_sql.unlogged_ends, after, most)]

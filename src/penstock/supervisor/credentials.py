@@ -25,7 +25,7 @@ def secrets_file(data_dir: Path) -> Path:
 
 
 def read_passwords(data_dir: Path) -> dict[str, str]:
-    """What the file holds; nothing when it is missing or damaged."""
+    """The passwords in the file; none if it is missing or damaged."""
     try:
         kept = json.loads(secrets_file(data_dir).read_text())
     except (FileNotFoundError, ValueError):
@@ -36,7 +36,7 @@ def read_passwords(data_dir: Path) -> dict[str, str]:
 
 
 def keep_passwords(data_dir: Path) -> dict[str, str]:
-    """Complete the file where it lacks a password. Only the holder of the lock may call this."""
+    """Add missing passwords to the file. Call this with the data folder's lock."""
     kept = read_passwords(data_dir)
     complete = {name: kept.get(name) or secrets.token_urlsafe(24) for name in _LOGINS}
     path = secrets_file(data_dir)
@@ -48,7 +48,7 @@ def keep_passwords(data_dir: Path) -> dict[str, str]:
 
 
 def write_privately(path: Path, text: str, mode: int = 0o600) -> None:
-    """Write the file whole or not at all, even when the power fails; its owner is that of the
+    """Write the file completely or not at all, even if the power fails. It gets the owner of the
     folder."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")
     fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
@@ -87,7 +87,7 @@ def dsn(role: str, password: str, database: str, folder: Path) -> str:
 
 
 def scram_verifier(password: str, salt: bytes | None = None, rounds: int = 4096) -> str:
-    """Made here so that no password travels in a statement that an error could log."""
+    """Computed here, so that no statement contains a password that an error could log."""
     salt = salt or secrets.token_bytes(16)
     salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, rounds)
     stored = hashlib.sha256(hmac.digest(salted, b"Client Key", "sha256")).digest()

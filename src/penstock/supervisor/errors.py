@@ -1,7 +1,7 @@
-"""What can keep Penstock from starting, in words for the person at the terminal.
+"""Errors that keep Penstock from starting, with messages for the user at the terminal.
 
 SupervisorError
-├── AlreadyRunning    another process keeps this data folder
+├── AlreadyRunning    another process uses this data folder
 ├── PortTaken         the API's address cannot be listened on
 ├── UnsafeFolder      a folder is not private, or the account cannot reach it
 └── StartFailed       PostgreSQL or the API did not come up
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 class SupervisorError(Exception):
-    """The message alone tells what happened and what to do."""
+    """The message says what happened and what to do."""
 
 
 class AlreadyRunning(SupervisorError):

@@ -1,4 +1,4 @@
-"""Which user PostgreSQL runs as. It refuses root, and no folder is loosened to please it."""
+"""Which user PostgreSQL runs as. It refuses root; the modes of folders are not changed for it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def choose_identity(data_dir: Path, binaries: Path) -> Identity:
         return Identity(os.geteuid(), os.getegid(), "self")
     owner = data_dir.stat()
     if owner.st_uid != 0:
-        # Root helping out on someone's folder must leave nothing that locks them out.
+        # Root must not leave files that the owner of the folder cannot use.
         chosen = Identity(owner.st_uid, owner.st_gid, "account")
     elif namespaces_work(binaries):
         chosen = Identity(0, os.getegid(), "namespace")

@@ -1,4 +1,4 @@
-"""Locks on files of the data folder; the kernel lets go of them when their holder dies."""
+"""Locks on files of the data folder. The kernel releases those of a process that dies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from penstock.supervisor.errors import AlreadyRunning, UnsafeFolder
 
 
 class FolderLock:
-    """Says who may run PostgreSQL on a data folder; holds the holder's pid for messages."""
+    """The lock of the process that runs PostgreSQL on a data folder. The file contains its pid."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -47,7 +47,7 @@ class FolderLock:
 
 
 class UseLock:
-    """Shared by those who use a server that another process runs, so that it can wait for them."""
+    """Shared by processes that use a server of another process, so that it can wait for them."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

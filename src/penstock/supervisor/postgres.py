@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL: run as our own child, "up" only when it answers."""
+"""The embedded PostgreSQL: a child process, which is up once it answers."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _START_S = 60.0
 _RECOVERY_S = 900.0
 _CONNECT_PAUSE_S = 0.02
 _LAUNCH_PAUSE_S = 0.05
-# A server that died moments ago is still letting go; anything else will not heal by itself.
+# Errors that pass: a server that died moments ago has not released its resources yet.
 _PASSING = ("already exists", "still in use")
-_HOPELESS_AFTER = 3
+_MAX_OTHER_FAILURES = 3
 
 
 class EmbeddedPostgres:
@@ -95,12 +95,12 @@ class EmbeddedPostgres:
         return self._process.poll() if self._process else 0
 
     def acquire(self) -> None:
-        """Become the one process that runs PostgreSQL here, or raise AlreadyRunning."""
+        """Lock the data folder for this process, or raise AlreadyRunning."""
         self._make_data_dir()
         self._lock.take()
 
     async def start(self) -> None:
-        """Bring PostgreSQL up, also after it died. On failure nothing of it is left running."""
+        """Start PostgreSQL, also after it died. After a failure none of its processes is left."""
         if self.pid is not None:
             return
         had_lock = self._lock.held
@@ -136,7 +136,7 @@ class EmbeddedPostgres:
     def _make_data_dir(self) -> None:
         if self.data_dir.is_dir():
             return
-        # An account that is not ours must be able to pass through to its cluster.
+        # The account that PostgreSQL runs as must be able to enter its cluster.
         fallback = wants_fallback(files.find_binaries())
         try:
             self.data_dir.mkdir(mode=0o711 if fallback else 0o700, parents=True, exist_ok=True)
@@ -167,13 +167,13 @@ class EmbeddedPostgres:
 
     async def _launch_until_answer(self, who: Identity, folder: Path, binaries: Path) -> Connection:
         began = monotonic()
-        hopeless = 0
+        other_failures = 0
         self._launch(who, folder, binaries)
         while True:
             if self.poll() is not None:
-                said = files.log_since(self.log, self._log_start)
-                hopeless += not any(text in said for text in _PASSING)
-                if hopeless >= _HOPELESS_AFTER or monotonic() - began > _START_S:
+                output = files.log_since(self.log, self._log_start)
+                other_failures += not any(text in output for text in _PASSING)
+                if other_failures >= _MAX_OTHER_FAILURES or monotonic() - began > _START_S:
                     raise self._start_failed()
                 await asyncio.sleep(_LAUNCH_PAUSE_S)
                 self._launch(who, folder, binaries)
@@ -204,7 +204,7 @@ class EmbeddedPostgres:
             )
 
     async def _try_connect(self) -> tuple[Connection | None, bool]:
-        """The answer must be our child's: a dying predecessor may still speak on the socket."""
+        """Check that our child answers: a predecessor that ends may still listen on the socket."""
         if locked_by(self.cluster / "postmaster.pid") != self.pid:
             return None, False
         try:
@@ -222,10 +222,10 @@ class EmbeddedPostgres:
     def _start_failed(self) -> StartFailed:
         others = [pid for pid in working_in(self.cluster) if pid != self.pid]
         hint = f" Processes {others} still work in {self.cluster}." if others else ""
-        said = files.log_since(self.log, self._log_start)
-        if "No space left on device" in said:
+        output = files.log_since(self.log, self._log_start)
+        if "No space left on device" in output:
             hint = f" There is no space left for {self.data_dir}: free some, and it starts."
-        what = "\n".join(files.what_went_wrong(said)) or "(nothing)"
+        what = "\n".join(files.what_went_wrong(output)) or "(nothing)"
         return StartFailed(f"PostgreSQL did not start.{hint} {self.log} says:\n{what}")
 
     async def _end_process(self) -> None:

@@ -15,7 +15,7 @@ _FILE = "api.json"
 
 @contextmanager
 def published_address(data_dir: Path, url: str) -> Iterator[None]:
-    """For as long as this process serves. Of two, the later one is named."""
+    """Publish the address while this process serves. Of two, the later one is published."""
     path = data_dir / _FILE
     draft = path.with_suffix(f".{os.getpid()}")
     data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -30,20 +30,20 @@ def published_address(data_dir: Path, url: str) -> Iterator[None]:
 
 
 def read_address(data_dir: Path) -> str | None:
-    """None where the process that wrote it is gone: what has its port now may be anyone's."""
-    told = _read(data_dir / _FILE)
-    url, pid = told.get("url"), told.get("pid")
+    """None if the process that wrote it has ended: another program may have its port now."""
+    document = _read(data_dir / _FILE)
+    url, pid = document.get("url"), document.get("pid")
     if not isinstance(url, str) or not isinstance(pid, int):
         return None
     try:
-        return url if psutil.Process(pid).create_time() == told.get("began") else None
+        return url if psutil.Process(pid).create_time() == document.get("began") else None
     except psutil.Error:
         return None
 
 
 def _read(path: Path) -> dict[str, object]:
     try:
-        told = json.loads(path.read_text())
+        document = json.loads(path.read_text())
     except (OSError, ValueError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return document if isinstance(document, dict) else {}

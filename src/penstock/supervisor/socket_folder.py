@@ -1,4 +1,4 @@
-"""The private folder of PostgreSQL's socket: the path must be short, the folder only ours."""
+"""The private folder of PostgreSQL's socket. Its path must be short."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TEMPORARY = Path("/tmp")  # noqa: S108
 
 
 def socket_folder(data_dir: Path, uid: int) -> Path:
-    """The same answer for every process on this data folder, whatever its environment."""
+    """The same folder for every process of this data folder, whatever its environment."""
     beside = data_dir / "run"
     if len(os.fsencode(beside / _SOCKET)) <= _LONGEST and _PLAIN.fullmatch(str(beside)):
         return beside

@@ -1,4 +1,4 @@
-"""Lock files of a dead PostgreSQL whose pid now belongs to some other program.
+"""Lock files of a dead PostgreSQL whose pid now belongs to another program.
 
 PostgreSQL recognises a lock file whose process is gone, but takes any living process with that
 pid for a running server and refuses to start, after a container restart for good.
@@ -13,7 +13,7 @@ _PROC = Path("/proc")
 
 
 def clear_foreign_locks(cluster: Path, folder: Path) -> None:
-    """Only for the holder of the data folder's lock: no other process may be starting a server."""
+    """Delete them. Call this with the data folder's lock: no other process starts a server then."""
     if not (_PROC / "self" / "cwd").exists():
         return
     for lock in (cluster / "postmaster.pid", *folder.glob(".s.PGSQL.*.lock")):
@@ -32,7 +32,7 @@ def locked_by(lock: Path) -> int | None:
 
 
 def _is_foreign(pid: int, cluster: Path) -> bool:
-    """Alive, and proven not to be a server of this cluster; doubt counts as "may be"."""
+    """Whether the process is certainly not a server of this cluster."""
     process = _PROC / str(pid)
     try:
         if (process / "stat").read_text().rpartition(")")[2].split()[0] == "Z":
@@ -43,7 +43,7 @@ def _is_foreign(pid: int, cluster: Path) -> bool:
 
 
 def working_in(cluster: Path) -> list[int]:
-    """Every process that has, or could have, the cluster as its working folder."""
+    """The processes whose working folder is, or may be, the cluster."""
     here = cluster.stat()
     return [
         int(process.name)

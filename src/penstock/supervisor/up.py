@@ -23,7 +23,7 @@ from penstock.supervisor.postgres import EmbeddedPostgres
 from penstock.supervisor.watch import KeptChild, Say, keep_postgres, stop_all
 
 _HEALTH_S = 60.0
-# A child's own bound comes first, and then says what held it up.
+# The child's own timeout is shorter, and logs the reason.
 _CLOSING_S = 12.0
 _TRIES_BEFORE_HEALTHY = 3
 
@@ -38,7 +38,7 @@ class Addresses:
 
 # Migrates and bootstraps; returns the lines to show of the first admin, if any.
 Prepare = Callable[[Addresses], Awaitable[Sequence[str]]]
-# Of no use to the children once the first admin is there.
+# Children do not need them once the first admin exists.
 _NOT_FOR_CHILDREN = ("PENSTOCK_ADMIN_PASSWORD", "PENSTOCK_ADMIN_PASSWORD_FILE")
 
 
@@ -128,7 +128,7 @@ async def _until_stopped(run: _Run, stack: ExitStack) -> None:
 
 
 def _raise_first(error: BaseException | None) -> None:
-    """A task group wraps what one of its tasks raised; the person wants the thing itself."""
+    """Raise the error of a task itself, without the group that the task group wraps it in."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if error is not None:
@@ -147,12 +147,12 @@ async def _serve(run: _Run, stack: ExitStack) -> None:
         if run.server:
             group.create_task(keep_postgres(run.server, run.say))
         for child in run.children:
-            group.create_task(child.keep(run.say))
+            group.create_task(child.keep_running(run.say))
         try:
             await _until_healthy(run, output)
         except BaseException:
-            # A password in there is shown now or never.
-            _tell(run, first_steps)
+            # They may contain the first password, which is shown only once.
+            _print_lines(run, first_steps)
             raise
         _announce(run, first_steps, output, monotonic() - began)
 
@@ -177,7 +177,7 @@ def _children_output(settings: Settings, stack: ExitStack) -> IO[bytes] | None:
 
 
 def child_environment(settings: Settings) -> dict[str, str]:
-    """What was set on the settings object reaches the children, however it was set."""
+    """The environment of children, with all settings of this process, however they were set."""
     env = dict(os.environ)
     always = {"data_dir", "host", "port"}
     for name in always | settings.model_fields_set:
@@ -203,7 +203,7 @@ async def _until_healthy(run: _Run, output: IO[bytes] | None) -> None:
         await asyncio.sleep(0.05)
 
 
-def _tell(run: _Run, lines: Sequence[str]) -> None:
+def _print_lines(run: _Run, lines: Sequence[str]) -> None:
     for line in lines:
         run.say(line)
 
@@ -213,7 +213,7 @@ def _announce(
 ) -> None:
     settings = run.settings
     run.say(f"Penstock is up ({took_s:.1f} s): {base_url(settings.host, settings.port)}")
-    _tell(run, first_steps)
+    _print_lines(run, first_steps)
     if settings.admin_key_file.exists():
         run.say(f"Key file:  {settings.admin_key_file}")
     if output:

@@ -1,4 +1,4 @@
-"""Keeping children and PostgreSQL alive: restart with backoff, one line per event."""
+"""Restarts child processes and PostgreSQL with backoff, and prints a line per event."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STOP_NOW_S = 5.0
 
 
 class Backoff:
-    """Doubles from 0.2 s to 10 s; a minute of steady running forgives everything."""
+    """Doubles from 0.2 s to 10 s; after a minute without a restart it begins again."""
 
     def __init__(self, first_s: float = 0.2, most_s: float = 10.0, steady_s: float = 60.0) -> None:
         self._first_s, self._most_s, self._steady_s = first_s, most_s, steady_s
@@ -35,7 +35,7 @@ class Backoff:
 
 
 class KeptChild:
-    """A command that shall run; started again whenever it ends."""
+    """A command that is started again whenever it ends."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class KeptChild:
     def pid(self) -> int | None:
         return self._child.pid if self._child and self._child.poll() is None else None
 
-    async def keep(self, say: Say) -> None:
+    async def keep_running(self, say: Say) -> None:
         backoff = Backoff()
         while True:
             began = monotonic()
@@ -104,7 +104,7 @@ async def _start_again(server: EmbeddedPostgres, backoff: Backoff, say: Say) -> 
             await server.start()
         except (SupervisorError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
             pause = backoff.after(0)
-            # Times and process ids change, the reason does not: it is told once.
+            # Times and process ids change, the reason does not: it is printed once.
             was, reason = reason, re.sub(r"\d+", "", str(error))
             say("PostgreSQL still does not start, as before" if reason == was else str(error))
             say(f"Trying again in {pause:.1f} s")

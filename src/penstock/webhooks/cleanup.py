@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from penstock.engine.chunks import delete_in_chunks
 from penstock.engine.runtime import Runtime
 from penstock.model.effects import NoteDelivery
 from penstock.model.errors import ItemError
@@ -29,7 +30,7 @@ class KeeperConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CleanupResult:
     ended: int
     noted: int
     dropped: int
@@ -43,27 +44,27 @@ class WebhookKeeper:
         self._config = config or KeeperConfig.of(runtime.settings)
         self.every_ms = self._config.every_ms
 
-    async def run_once(self) -> Kept:
-        noted = await self._note_silent_ends()
-        return Kept(await self._end_rested(), noted, await self._drop_old())
+    async def run_once(self) -> CleanupResult:
+        noted = await self._log_silent_ends()
+        return CleanupResult(await self._end_idle(), noted, await self._drop_old())
 
-    async def _end_rested(self) -> int:
+    async def _end_idle(self) -> int:
         async with self._runtime.db.transaction() as conn:
-            rested = await outbox.rested_streams(conn, self._config.at_once)
+            rested = await outbox.idle_streams(conn, self._config.at_once)
             if rested:
                 await write_events(conn, await end_jobs(conn, rested), None)
         return len(rested)
 
-    async def _note_silent_ends(self) -> int:
+    async def _log_silent_ends(self) -> int:
         """Write the missing log entries of items that failed because their workers died, or were
         skipped because their job ended."""
         noted, after = 0, None
         while True:
             async with self._runtime.db.transaction() as conn:
-                rows = await outbox.unnoted(conn, after, self._config.at_once)
+                rows = await outbox.unlogged_ends(conn, after, self._config.at_once)
                 for job_id in sorted({row.stream_job for row in rows}):
                     await store.lock(conn, job_id)
-                    tried = [_tried(row) for row in rows if row.stream_job == job_id]
+                    tried = [_attempt_of(row) for row in rows if row.stream_job == job_id]
                     await webhooks.note_tries(conn, job_id, tried, None)
             noted += len(rows)
             if len(rows) < self._config.at_once:
@@ -71,20 +72,19 @@ class WebhookKeeper:
             after = rows[-1].id
 
     async def _drop_old(self) -> int:
-        dropped = 0
-        while True:
-            async with self._runtime.db.transaction() as conn:
-                some = await webhooks.drop_old(conn, self._config.log_days, self._config.at_once)
-            dropped += some
-            if some < self._config.at_once:
-                return dropped
+        return await delete_in_chunks(
+            self._runtime, self._config.at_once,
+            lambda conn, chunk: webhooks.drop_old(conn, self._config.log_days, chunk),
+        )  # fmt: skip
 
 
-def _tried(row: EndedDelivery) -> webhooks.Tried:
-    said = from_json(row.error) or {"code": "INTERNAL_ERROR", "message": "It ended untold."}
+def _attempt_of(row: EndedDelivery) -> webhooks.DeliveryAttempt:
+    error = from_json(row.error) or {"code": "INTERNAL_ERROR", "message": "It ended untold."}
     note = NoteDelivery(
         row.id, row.endpoint_id, row.event, row.url,
         urlsplit(row.url).hostname or "",
         "failed",
     )  # fmt: skip
-    return webhooks.Tried(row.row_no, note, ItemError(said["code"], said["message"]), row.attempts)
+    return webhooks.DeliveryAttempt(
+        row.row_no, note, ItemError(error["code"], error["message"]), row.attempts
+    )

@@ -113,7 +113,7 @@ async def create(
         ),
     )  # fmt: skip
     endpoint = await get_endpoint(conn, endpoint_id)
-    await _audit(conn, caller, endpoint, "create", after=_audited(endpoint))
+    await _audit(conn, caller, endpoint, "create", after=_audit_values(endpoint))
     return EndpointSecret(endpoint, secret)
 
 
@@ -133,7 +133,9 @@ async def change(
         if not changed:
             raise no_such_webhook()
         after = await get_endpoint(conn, endpoint_id)
-        await _audit(conn, caller, after, "change", before=_audited(before), after=_audited(after))
+        await _audit(
+            conn, caller, after, "change", before=_audit_values(before), after=_audit_values(after)
+        )
     return after
 
 
@@ -141,7 +143,7 @@ async def delete(conn: Connection, caller: Caller, endpoint_id: UUID) -> None:
     endpoint = await _get_changeable(conn, caller, endpoint_id)
     if not await webhooks.delete_endpoint(conn, endpoint_id):
         raise no_such_webhook()
-    await _audit(conn, caller, endpoint, "delete", before=_audited(endpoint))
+    await _audit(conn, caller, endpoint, "delete", before=_audit_values(endpoint))
 
 
 async def rotate(
@@ -162,7 +164,7 @@ async def send_test(conn: Connection, caller: Caller, endpoint_id: UUID) -> UUID
     """Ask for a delivery of the event `webhook.test`; return its id."""
     endpoint = await _get_changeable(conn, caller, endpoint_id)
     if not endpoint.enabled:
-        raise _disabled()
+        raise _disabled_error()
     delivery_id = new_id()
     await webhooks.add_test(conn, delivery_id, endpoint, TEST_EVENT)
     await _audit(conn, caller, endpoint, "test", after={"deliveryId": str(delivery_id)})
@@ -191,18 +193,18 @@ async def send_again(
 ) -> str:
     """Send a message again under the same id, with all its tries."""
     if not delivery.enabled:
-        raise _disabled()
+        raise _disabled_error()
     job_id, row_no = delivery.stream_job, delivery.row_no
     if delivery.state in ("waiting", "pending") or job_id is None or row_no is None:
         raise PermanentError(
             "INVALID_STATE", "This delivery is still on its way.", state=delivery.state
         )
     which = Selection(whole_job=False, statuses=tuple(TERMINAL_ITEM_STATUSES), rows=(row_no,))
-    begun = await reprocess.begin(runtime, conn, job_id, which, holder=new_id(), user_id=user_id)
-    if begun.lane is None:
+    reopened = await reprocess.begin(runtime, conn, job_id, which, holder=new_id(), user_id=user_id)
+    if reopened.lane is None:
         raise PermanentError("INVALID_STATE", "This delivery is still on its way.")
     await webhooks.reopen_delivery(conn, delivery.id)
-    return begun.lane
+    return reopened.lane
 
 
 async def _get_changeable(conn: Connection, caller: Caller, endpoint_id: UUID) -> Endpoint:
@@ -222,11 +224,11 @@ def _seal(runtime: Runtime, endpoint_id: UUID, secret: str) -> bytes:
     return runtime.sealer.seal(secret_bytes(secret), owner_of_secret(endpoint_id))
 
 
-def _disabled() -> PermanentError:
+def _disabled_error() -> PermanentError:
     return PermanentError("INVALID_STATE", "This webhook is disabled. Enable it first.")
 
 
-def _audited(endpoint: Endpoint) -> dict[str, Any]:
+def _audit_values(endpoint: Endpoint) -> dict[str, Any]:
     return {
         "url": endpoint.url,
         "description": endpoint.description,

@@ -53,7 +53,7 @@ class Outbox:
         return self._made + await self._send_tests()
 
     async def _deliver(self, conn: Connection, events: EventRange) -> frozenset[str]:
-        rows = await outbox.wanted(conn, events, self._config.events_at_once)
+        rows = await outbox.events_to_deliver(conn, events, self._config.events_at_once)
         # Sorted, so that the log shows them in the order in which they happened.
         ids = sorted(new_id() for _ in rows)
         new = [_of_event(row, one) for row, one in zip(rows, ids, strict=True)]
@@ -62,7 +62,7 @@ class Outbox:
 
     async def _send_tests(self) -> int:
         async with self._runtime.db.transaction() as conn:
-            asked = await outbox.waiting(conn, self._config.events_at_once)
+            asked = await outbox.waiting_tests(conn, self._config.events_at_once)
             lanes = await self._make(conn, [_of_test(row) for row in asked])
         await self._wake(lanes)
         return len(asked)

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from tests.chaos.campaign.shapes import Shape, as_csv, shape
-from tests.chaos.ordeal import Ordeal
+from tests.chaos.chaos_bench import ChaosBench
 from tests.checker.case import Submitted
 
 from penstock.app import bulk
@@ -43,7 +43,7 @@ async def _bytes(content: bytes) -> AsyncIterator[bytes]:
 class Clients:
     """All of them, until they are told to stop."""
 
-    ordeal: Ordeal
+    chaos_bench: ChaosBench
     orgs: Sequence[Principal]
     seed: int
     live_jobs: int
@@ -66,17 +66,17 @@ class Clients:
                 continue
             self.submitted[wanted.name] += 1
             inputs = None if wanted.file else [{"row": n} for n in range(wanted.items)]
-            self.ordeal.sent[job_id] = Submitted(wanted.items, inputs, key=key)
+            self.chaos_bench.sent[job_id] = Submitted(wanted.items, inputs, key=key)
             return job_id
 
     async def _upload(self, wanted: Shape) -> Upload:
-        blobs = self.ordeal.runtime.blobs
+        blobs = self.chaos_bench.runtime.blobs
         content = as_csv(wanted.items)
         blob = await blobs.put(_bytes(content), len(content))
         return Upload(new_id(), "list.csv", "text/csv", blob)
 
     async def _submit(self, who: Principal, wanted: Shape, key: str, upload: Upload | None) -> UUID:
-        runtime = self.ordeal.runtime
+        runtime = self.chaos_bench.runtime
         config = {} if wanted.file else {"items": wanted.items, **wanted.config}
         order = Order(
             "extraction" if wanted.file else "noop", config, idempotency_key=key,
@@ -100,7 +100,7 @@ class Clients:
     async def _submit_for(self, who: Principal) -> None:
         chance = random.Random(f"{who.org} {self.seed}")
         while not self.stopped:
-            live = await self.ordeal.value_or_nothing(_LIVE, who.org_id)
+            live = await self.chaos_bench.value_or_none(_LIVE, who.org_id)
             if live is None or live >= self.live_jobs:
                 await asyncio.sleep(0.2)
             else:
@@ -120,7 +120,7 @@ class Clients:
 
     async def _change(self, verb: str, chance: random.Random) -> UUID | None:
         """One change of one job; answers the job if it is paused now."""
-        runtime, row = self.ordeal.runtime, None
+        runtime, row = self.chaos_bench.runtime, None
         try:
             async with runtime.db.transaction() as conn:
                 ended = verb == "reprocess"
@@ -131,7 +131,7 @@ class Clients:
                 lane = await self._apply(conn, verb, who, row["id"], chance)
         except (*CONNECTION_ERRORS, *TRANSIENT_DB_ERRORS, PenstockError) as error:
             self.control[f"{verb}: {type(error).__name__}"] += 1
-            # A pause that nobody heard of must end as well.
+            # A pause whose answer was lost must end as well.
             return row["id"] if verb == "pause" and row is not None else None
         if lane is None:
             return None
@@ -148,23 +148,24 @@ class Clients:
             case "cancel":
                 return await ending.cancel(conn, job_id)
             case "priority":
-                # Never lower: who is overtaken for ever is not claimed again, whatever it died of.
+                # Never lower: a job that is always overtaken is not claimed again, whatever failed
+                # before.
                 return await jobs.set_priority(conn, job_id, chance.randint(6, 100))
             case _:
                 selection = Selection(from_start=chance.random() < 0.3)
-                runtime = self.ordeal.runtime
+                runtime = self.chaos_bench.runtime
                 return (await bulk.reprocess_job(runtime, conn, who, job_id, selection)).lane
 
     async def _resume(self, job_id: UUID, after: float) -> None:
         await asyncio.sleep(after)
         while True:
             try:
-                async with self.ordeal.runtime.db.transaction() as conn:
+                async with self.chaos_bench.runtime.db.transaction() as conn:
                     lane = await jobs.resume(conn, job_id)
             except TRANSIENT_DB_ERRORS:
                 await asyncio.sleep(0.2)
                 continue
             if lane is not None:
                 self.control["resume"] += 1
-                await self.ordeal.runtime.broker.send(Ticket(lane))
+                await self.chaos_bench.runtime.broker.send(Ticket(lane))
             return

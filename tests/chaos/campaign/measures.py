@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from tests.chaos.crew import Crew, Hand
-from tests.chaos.ordeal import Ordeal
+from tests.chaos.chaos_bench import ChaosBench
+from tests.chaos.worker_pool import WorkerPool, WorkerProcess
 
 # From the last sign of life of a lease (claim, heartbeat, settled piece) to when it was taken back,
-# and to when someone had the first of its items again. By the database's clock.
+# and until another worker had the first of its items. By the database's clock.
 _LOST_LEASES = """
     WITH crash AS (
         SELECT from_slice AS id, min(n) AS n, min(job_id::text)::uuid AS job_id FROM history_items
@@ -74,9 +74,11 @@ class Spread:
         return asdict(self)
 
 
-async def recovery(ordeal: Ordeal, workers: Sequence[str] | None = None) -> Mapping[str, Spread]:
+async def recovery(
+    chaos_bench: ChaosBench, workers: Sequence[str] | None = None
+) -> Mapping[str, Spread]:
     """Of the leases these workers lost; None: all that were lost."""
-    async with ordeal.runtime.db.acquire() as conn:
+    async with chaos_bench.runtime.db.acquire() as conn:
         await conn.execute("SET statement_timeout = 0")
         rows = await conn.fetch(_LOST_LEASES)
         await conn.execute("RESET statement_timeout")
@@ -84,8 +86,8 @@ async def recovery(ordeal: Ordeal, workers: Sequence[str] | None = None) -> Mapp
     return {name: Spread.of(row[name] for row in rows) for name in ("taken_back", "claimed_again")}
 
 
-async def turns(ordeal: Ordeal) -> Mapping[str, int]:
-    async with ordeal.runtime.db.acquire() as conn:
+async def turns(chaos_bench: ChaosBench) -> Mapping[str, int]:
+    async with chaos_bench.runtime.db.acquire() as conn:
         await conn.execute("SET statement_timeout = 0")
         row = await conn.fetchrow(_TURNS)
         await conn.execute("RESET statement_timeout")
@@ -93,10 +95,10 @@ async def turns(ordeal: Ordeal) -> Mapping[str, int]:
     return dict(row)
 
 
-def said(crew: Crew) -> Counter[str]:
+def said(worker_pool: WorkerPool) -> Counter[str]:
     """How often workers said what."""
     found: Counter[str] = Counter()
-    for hand in crew.hands:
+    for hand in worker_pool.processes:
         found.update(_EVENT.findall(hand.log.read_text(errors="replace")))
     return found
 
@@ -133,12 +135,12 @@ def _target(link: Path) -> str:
         return ""
 
 
-async def footprint(ordeal: Ordeal, hand: Hand, blobs: Path) -> Footprint:
+async def footprint(chaos_bench: ChaosBench, hand: WorkerProcess, blobs: Path) -> Footprint:
     process = psutil.Process(hand.process.pid)
     links = [_target(path) for path in Path(f"/proc/{process.pid}/fd").iterdir()]
     sockets = sum(target.startswith("socket:") for target in links)
     half_made = sum(1 for _ in (blobs / "tmp").glob("*"))
     return Footprint(
         round(process.memory_info().rss / 1e6, 1), len(links) - sockets, process.num_threads(),
-        sockets, half_made, await ordeal.value("SELECT count(*) FROM slices"),
+        sockets, half_made, await chaos_bench.value("SELECT count(*) FROM slices"),
     )  # fmt: skip

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.chaos.campaign.plan import PLACES, Fault, Plan
-from tests.chaos.crew import Crew, Hand
-from tests.chaos.ordeal import Ordeal
+from tests.chaos.chaos_bench import ChaosBench
 from tests.chaos.own_server import kill
+from tests.chaos.worker_pool import WorkerPool, WorkerProcess
 from tests.checker.polling import until
 
 from penstock.store.database import CONNECTION_ERRORS
@@ -38,11 +38,11 @@ _SOME_BACKEND = """
 @dataclass
 class Nemesis:
     plan: Plan
-    crew: Crew
-    ordeal: Ordeal
+    worker_pool: WorkerPool
+    chaos_bench: ChaosBench
     server: EmbeddedPostgres
     # Never killed nor stopped by us, and so the one to see leaks in.
-    veteran: Hand
+    veteran: WorkerProcess
     injected: Counter[Fault] = field(default_factory=Counter)
     # Died without our doing: of a poison, or a bug.
     died: int = 0
@@ -93,14 +93,14 @@ class Nemesis:
 
     # Workers
 
-    def _start(self, failpoint: str = "") -> Hand:
+    def _start(self, failpoint: str = "") -> WorkerProcess:
         """On this machine or as if on another."""
-        return self.crew.start(failpoint, elsewhere=self._chance.random() < 0.5)
+        return self.worker_pool.start(failpoint, elsewhere=self._chance.random() < 0.5)
 
     async def keep(self) -> None:
         """For good: as many at work as the plan says, whatever they died of."""
         while True:
-            for hand in self.crew.hands:
+            for hand in self.worker_pool.processes:
                 if hand.dead and id(hand) not in self._mourned:
                     self._mourned.add(id(hand))
                     self.died += 1
@@ -108,16 +108,16 @@ class Nemesis:
                 self._start()
             await asyncio.sleep(0.1)
 
-    def _free(self) -> list[Hand]:
+    def _free(self) -> list[WorkerProcess]:
         return [
-            hand for hand in self.crew.living()
+            hand for hand in self.worker_pool.living()
             if hand is not self.veteran and id(hand) not in self._busy
         ]  # fmt: skip
 
-    async def _victim(self) -> Hand:
-        """Someone who is up; a worker that never worked is no loss."""
+    async def _victim(self) -> WorkerProcess:
+        """A running worker; the loss of a worker that never worked tests nothing."""
 
-        async def ready() -> Hand | None:
+        async def ready() -> WorkerProcess | None:
             up = [hand for hand in self._free() if hand.said()]
             return self._chance.choice(up) if up else None
 
@@ -125,7 +125,7 @@ class Nemesis:
         assert found is not None
         return found
 
-    def _take_out(self, hand: Hand, fault: Fault) -> None:
+    def _take_out(self, hand: WorkerProcess, fault: Fault) -> None:
         self.injected[fault] += 1
         self._mourned.add(id(hand))
         hand.wake()
@@ -159,14 +159,14 @@ class Nemesis:
         while not hand.dead and not hand.stopped and time.monotonic() < deadline:
             await asyncio.sleep(0.05)
         if hand.dead or not hand.stopped:
-            # It stays armed, and would stop some day when nobody wakes it.
+            # The failpoint stays armed, and would freeze the process later without a wake-up.
             self._take_out(hand, Fault.KILL)
         else:
             await self._wake_later(hand, Fault.ZOMBIE_AT)
 
-    async def _wake_later(self, hand: Hand, fault: Fault) -> None:
+    async def _wake_later(self, hand: WorkerProcess, fault: Fault) -> None:
         """Beyond its lease, so that others have its work by then, or are at it."""
-        lease = self.crew.settings.lock_cap_ms / 1000
+        lease = self.worker_pool.settings.lock_cap_ms / 1000
         await asyncio.sleep(lease * self._chance.uniform(1.1, 2.0))
         hand.wake()
         self.injected[fault] += 1
@@ -182,14 +182,14 @@ class Nemesis:
         self.injected[Fault.SERVER] += 1
 
     async def _kill_backend(self) -> None:
-        pid = await self.ordeal.value_or_nothing(_SOME_BACKEND, str(self._chance.random()))
+        pid = await self.chaos_bench.value_or_none(_SOME_BACKEND, str(self._chance.random()))
         if pid is not None:
             os.kill(pid, signal.SIGKILL)
             self.injected[Fault.BACKEND] += 1
 
     async def _cut(self, fault: Fault, name: str, most: int) -> None:
         try:
-            await self.ordeal.value(_CUT, name, str(self._chance.random()), most)
+            await self.chaos_bench.value(_CUT, name, str(self._chance.random()), most)
         except CONNECTION_ERRORS:
             return
         self.injected[fault] += 1

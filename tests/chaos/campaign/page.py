@@ -59,7 +59,7 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     yield f"| everything ended after the last fault | {found['drainedSeconds']:.0f} s |"
     yield f"| PostgreSQL back after a kill, p50 / max | {_spread(found['serverBackSeconds'])} |"
     yield ""
-    yield "Seconds from a lease's last sign of life until it is taken back, and until someone has"
+    yield "Seconds from a lease's last heartbeat until it is taken back, and until a worker has"
     yield "its items again (in the first row behind a queue that is always full):"
     yield ""
     yield "| lease | lost leases | taken back: p50 | p99 | max | claimed again: p50 | p99 | max |"

@@ -25,8 +25,8 @@ from tests.chaos.campaign.measures import (
 from tests.chaos.campaign.nemesis import Nemesis
 from tests.chaos.campaign.plan import Plan
 from tests.chaos.campaign.shapes import Shape, one_of_each
-from tests.chaos.crew import LANES, Crew, Hand
-from tests.chaos.ordeal import Ordeal
+from tests.chaos.chaos_bench import ChaosBench
+from tests.chaos.worker_pool import LANES, WorkerPool, WorkerProcess
 from tests.checker.check import Violation, check
 from tests.checker.history import install_history, watched
 from tests.checker.polling import until
@@ -86,18 +86,18 @@ class Result:
 @dataclass
 class Campaign:
     plan: Plan
-    ordeal: Ordeal
-    crew: Crew
+    chaos_bench: ChaosBench
+    worker_pool: WorkerPool
     server: EmbeddedPostgres
     orgs: Sequence[Principal]
     say: Say
 
     async def run(self) -> Result:
         result = Result(self.plan)
-        async with watched(self.ordeal.runtime.db, pause=2.0) as self.ordeal.watch:
+        async with watched(self.chaos_bench.runtime.db, pause=2.0) as self.chaos_bench.watch:
             veteran = await self._warm_up()
             before = await self._footprint(veteran)
-            nemesis = Nemesis(self.plan, self.crew, self.ordeal, self.server, veteran)
+            nemesis = Nemesis(self.plan, self.worker_pool, self.chaos_bench, self.server, veteran)
             keeping = asyncio.create_task(nemesis.keep())
             await self._harm(result, nemesis)
             await self._drain(result)
@@ -105,7 +105,7 @@ class Campaign:
             result.figures["diedOfPoison"] = nemesis.died
             if self.plan.footprint:
                 await self._leaves_nothing(result, veteran, before)
-            short = await recovery(self.ordeal)
+            short = await recovery(self.chaos_bench)
             patient = await self._harm_patiently()
         result.figures["recoverySeconds"] = {
             "shortLeases": {name: spread.as_json() for name, spread in short.items()},
@@ -118,10 +118,10 @@ class Campaign:
         await self._judge(result)
         return result
 
-    async def _warm_up(self) -> Hand:
+    async def _warm_up(self) -> WorkerProcess:
         """Jobs of each shape, undisturbed: what the veteran takes after that is its share."""
         # Poison comes from the first org, in a lane of its own, and is not for the veteran.
-        veteran = self.crew.start(env={LANES: "standard"})
+        veteran = self.worker_pool.start(env={LANES: "standard"})
         await veteran.is_up()
         clients = self._clients()
         for turn in range(_WARM_UPS if self.plan.footprint else 0):
@@ -153,12 +153,14 @@ class Campaign:
     async def _drain(self, result: Result) -> None:
         """25. Faults have stopped, so all comes to its end."""
         began = time.monotonic()
-        await self._done(*self.ordeal.sent, timeout=self.plan.drain_seconds)
+        await self._done(*self.chaos_bench.sent, timeout=self.plan.drain_seconds)
         result.figures["drainedSeconds"] = round(time.monotonic() - began, 1)
 
-    async def _leaves_nothing(self, result: Result, veteran: Hand, before: Footprint) -> None:
+    async def _leaves_nothing(
+        self, result: Result, veteran: WorkerProcess, before: Footprint
+    ) -> None:
         """23. Once nothing is to do, all is as it was before."""
-        for hand in self.crew.living():
+        for hand in self.worker_pool.living():
             if hand is not veteran:
                 hand.end()
         await self._idle(veteran, before)
@@ -172,39 +174,39 @@ class Campaign:
         if not self.plan.patient_kills:
             return {}
         chance = random.Random(f"patience {self.plan.seed}")
-        hands = [self.crew.start(elsewhere=True, **_DEFAULTS) for _ in range(3)]
-        first = len(self.crew.hands) - len(hands)
+        processes = [self.worker_pool.start(elsewhere=True, **_DEFAULTS) for _ in range(3)]
+        first = len(self.worker_pool.processes) - len(processes)
         clients = self._clients()
         for who in self.orgs:
             await clients.send(who, Shape("steady", 8000, {"inline": False, "workMs": 15}))
         for _ in range(self.plan.patient_kills):
             await asyncio.sleep(chance.uniform(4, 9))
-            victim = hands.pop(chance.randrange(len(hands)))
+            victim = processes.pop(chance.randrange(len(processes)))
             victim.kill()
-            hands.append(self.crew.start(elsewhere=True, **_DEFAULTS))
+            processes.append(self.worker_pool.start(elsewhere=True, **_DEFAULTS))
         # What the last one held is claimed by then; the rest of the work is not needed.
         await asyncio.sleep(25)
-        for job_id in self.ordeal.sent:
-            await self.ordeal.cancel(job_id)
-        await self._done(*self.ordeal.sent, timeout=self.plan.drain_seconds)
-        names = [hand.id for hand in self.crew.hands[first:] if hand.said()]
-        return dict(await recovery(self.ordeal, names))
+        for job_id in self.chaos_bench.sent:
+            await self.chaos_bench.cancel(job_id)
+        await self._done(*self.chaos_bench.sent, timeout=self.plan.drain_seconds)
+        names = [hand.id for hand in self.worker_pool.processes[first:] if hand.said()]
+        return dict(await recovery(self.chaos_bench, names))
 
     async def _judge(self, result: Result) -> None:
         self.say("Looking at the history …")
-        async with self.ordeal.runtime.db.acquire() as conn:
+        async with self.chaos_bench.runtime.db.acquire() as conn:
             await conn.execute("SET statement_timeout = 0")
             result.violations += await check(
-                conn, submitted=self.ordeal.sent, drained=True, policy=_POLICY,
+                conn, submitted=self.chaos_bench.sent, drained=True, policy=_POLICY,
                 # The queue is always full: when it is their turn is not a matter of recovery.
-                reclaim_seconds=1e6, watch=self.ordeal.watch,
-                blobs=self.ordeal.runtime.blobs,
+                reclaim_seconds=1e6, watch=self.chaos_bench.watch,
+                blobs=self.chaos_bench.runtime.blobs,
             )  # fmt: skip
-        heard = said(self.crew)
+        heard = said(self.worker_pool)
         count = Counter(violation.invariant for violation in result.violations)
         result.figures |= {
-            "items": await turns(self.ordeal),
-            "snapshots": self.ordeal.watch.snapshots,
+            "items": await turns(self.chaos_bench),
+            "snapshots": self.chaos_bench.watch.snapshots,
             "lost": count[1] + count[2] + count[3],
             "doubled": count[6],
             "staleWrites": {"refused": sum(heard[what] for what in REFUSED), "written": count[5]},
@@ -214,14 +216,14 @@ class Campaign:
     # Small things
 
     def _clients(self) -> Clients:
-        return Clients(self.ordeal, self.orgs, self.plan.seed, self.plan.live_jobs)
+        return Clients(self.chaos_bench, self.orgs, self.plan.seed, self.plan.live_jobs)
 
-    async def _footprint(self, hand: Hand) -> Footprint:
-        return await footprint(self.ordeal, hand, self.crew.settings.blob_dir)
+    async def _footprint(self, hand: WorkerProcess) -> Footprint:
+        return await footprint(self.chaos_bench, hand, self.worker_pool.settings.blob_dir)
 
-    async def _idle(self, veteran: Hand, before: Footprint) -> None:
-        """Connections opened in a crowd close when nobody needs them for a minute, and memory is
-        given back in its own time."""
+    async def _idle(self, veteran: WorkerProcess, before: Footprint) -> None:
+        """Connections opened under load close after an idle minute, and memory is freed some time
+        later."""
 
         async def back() -> bool:
             now = await self._footprint(veteran)
@@ -236,7 +238,7 @@ class Campaign:
         open_jobs = "SELECT count(*) FROM jobs WHERE id = ANY ($1) AND finished_at IS NULL"
 
         async def none_open() -> bool:
-            left = await self.ordeal.value_or_nothing(open_jobs, list(job_ids))
+            left = await self.chaos_bench.value_or_none(open_jobs, list(job_ids))
             return bool(left == 0)
 
         await until(none_open, "all jobs to end", timeout=timeout, pause=0.2)
@@ -268,8 +270,8 @@ async def campaign(plan: Plan, folder: Path, say: Say) -> AsyncIterator[Campaign
             orgs = [first, *[await _member(conn, f"org{n}") for n in range(1, plan.orgs)]]
         await db.close()
         async with open_runtime(settings, dsn, name="test") as runtime:
-            with Crew(settings, dsn, folder / "crew", shows=False) as crew:
-                yield Campaign(plan, Ordeal(runtime, orgs[0]), crew, server, orgs, say)
+            with WorkerPool(settings, dsn, folder / "crew", shows=False) as worker_pool:
+                yield Campaign(plan, ChaosBench(runtime, orgs[0]), worker_pool, server, orgs, say)
 
 
 async def _member(conn: Any, org: str, plan: str = "standard") -> Principal:

@@ -15,10 +15,10 @@ from penstock.app.shops.connections import (
     ConnectionOrder,
     ConnectionTestResult,
     details_of,
-    error_shape,
     source_of,
 )
 from penstock.app.shops.install import InstallOrder
+from penstock.model.errors import error_shape
 from penstock.model.shops.products import ShopProduct
 from penstock.model.shops.provider import Provider
 from penstock.store.accounts.audit_log import Caller

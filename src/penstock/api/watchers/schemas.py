@@ -11,7 +11,8 @@ from pydantic import Field
 from penstock.api.http.answers import stored
 from penstock.api.http.schemas import PRINTABLE, OrgQuery, Shape
 from penstock.app.owned import may_change
-from penstock.app.watchers.watchers import WatcherOrder, WatcherTest, error_shape
+from penstock.app.watchers.watchers import WatcherOrder, WatcherTest
+from penstock.model.errors import error_shape
 from penstock.store.accounts.audit_log import Caller
 from penstock.store.watchers.files import WatchedFileRow
 from penstock.store.watchers.watchers import WatcherRow, WatcherTask

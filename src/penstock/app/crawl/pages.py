@@ -62,10 +62,10 @@ async def delete_page(conn: Connection, caller: Caller, page_id: UUID) -> None:
     page = await pages.get_page(conn, page_id)
     if page is None or not await pages.delete(conn, page_id):
         raise no_such_page()
-    told = {"company": page.company, "url": page.url, "version": page.version}
+    details = {"company": page.company, "url": page.url, "version": page.version}
     await audit(
         conn, caller.who.org_id, caller.who.user_id, "page.delete", f"page:{page_id}",
-        ip=caller.ip, before=told,
+        ip=caller.ip, before=details,
     )  # fmt: skip
 
 

@@ -80,7 +80,7 @@ async def run_upload(
 ) -> AsyncIterator[tuple[Order, Upload]]:
     """The job of a run, and its list of pages as a file; an error leaves nothing of it behind."""
     content = to_json({"companies": list(asked.companies)}).encode()
-    blob = await runtime.blobs.put(_one(content), runtime.settings.max_file_bytes)
+    blob = await runtime.blobs.put(_as_stream(content), runtime.settings.max_file_bytes)
     upload = Upload(new_id(), "pages.json", "application/json", blob)
     order = Order(
         pipeline=PIPELINE, config=dict(asked.config), file_id=upload.id, priority=asked.priority,
@@ -94,7 +94,7 @@ async def run_upload(
         raise
 
 
-async def _one(content: bytes) -> AsyncIterator[bytes]:
+async def _as_stream(content: bytes) -> AsyncIterator[bytes]:
     yield content
 
 

@@ -99,7 +99,7 @@ class RuntimeExportSender:
         self, org_id: int, job_id: UUID, config: ExportConfig, name: str,
         pieces: AsyncIterator[bytes],
     ) -> SentExport:  # fmt: skip
-        body = await _collected(pieces)
+        body = await _collect(pieces)
         async with self._runtime.db.transaction() as conn:
             key = await secret_of(conn, self._runtime.sealer, org_id)
         url, now, message = config.to.url or "", int(time.time()), message_id(job_id)
@@ -121,7 +121,7 @@ class RuntimeExportSender:
         return SentExport(name, len(body), host)
 
 
-async def _collected(pieces: AsyncIterator[bytes]) -> bytes:
+async def _collect(pieces: AsyncIterator[bytes]) -> bytes:
     body = bytearray()
     async for piece in pieces:
         body += piece
@@ -136,10 +136,10 @@ async def _collected(pieces: AsyncIterator[bytes]) -> bytes:
 
 
 def _refusal(host: str, status: int, retry_after_ms: int | None) -> PermanentError | Unavailable:
-    told = f"{host} answered {status}."
+    message = f"{host} answered {status}."
     if status == 429 or status >= 500:
-        return Unavailable("SERVICE_UNAVAILABLE", told, retry_after_ms=retry_after_ms)
-    return PermanentError("URL_REFUSED", told, status=status)
+        return Unavailable("SERVICE_UNAVAILABLE", message, retry_after_ms=retry_after_ms)
+    return PermanentError("URL_REFUSED", message, status=status)
 
 
 def _plain(name: str) -> str:

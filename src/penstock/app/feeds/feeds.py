@@ -67,7 +67,7 @@ async def create(
     ):  # fmt: skip
         raise _name_taken(order.name)
     made = await get_feed(conn, feed_id)
-    await audit_owned(conn, caller, "feed", made, "create", after=_audited(made))
+    await audit_owned(conn, caller, "feed", made, "create", after=_audit_values(made))
     return made, secret
 
 
@@ -78,13 +78,19 @@ async def change(conn: Connection, caller: Caller, feed_id: UUID, order: FeedOrd
     await store.change(conn, feed_id, order.name, order.settings, order.enabled)
     after = await get_feed(conn, feed_id)
     await audit_owned(
-        conn, caller, "feed", after, "change", before=_audited(before), after=_audited(after)
+        conn,
+        caller,
+        "feed",
+        after,
+        "change",
+        before=_audit_values(before),
+        after=_audit_values(after),
     )
     return after
 
 
 async def rotate(conn: Connection, caller: Caller, feed_id: UUID) -> tuple[FeedRow, str]:
-    """Another secret. The old address answers no longer."""
+    """Replace the secret. The old address is no longer valid."""
     found = await _get_changeable(conn, caller, feed_id)
     secret = new_secret()
     await store.rotate(conn, feed_id, hash_secret(secret))
@@ -97,7 +103,7 @@ async def delete(runtime: Runtime, transaction: Transaction, caller: Caller, fee
         found = await _get_changeable(conn, caller, feed_id)
         if not await store.delete(conn, found):
             raise no_such_feed()
-        await audit_owned(conn, caller, "feed", found, "delete", before=_audited(found))
+        await audit_owned(conn, caller, "feed", found, "delete", before=_audit_values(found))
     async with runtime.db.transaction() as conn:
         await store.release_files(conn, found)
 
@@ -112,5 +118,5 @@ def _name_taken(name: str) -> PermanentError:
     return PermanentError("INVALID_STATE", f"There is a feed named {name!r} already.")
 
 
-def _audited(row: FeedRow) -> dict[str, Any]:
+def _audit_values(row: FeedRow) -> dict[str, Any]:
     return {"name": row.name, "enabled": row.enabled, "source": row.settings.source}

@@ -82,11 +82,11 @@ async def set_quota(conn: Connection, caller: Caller, org_id: int, quota: Resear
     await requests.set_quota(conn, org_id, quota)
     await audit(
         conn, org_id, caller.who.user_id, "research.quota", f"org:{org_id}", ip=caller.ip,
-        before=_audited(before), after=_audited(quota),
+        before=_audit_values(before), after=_audit_values(quota),
     )  # fmt: skip
 
 
-def _audited(quota: ResearchQuota) -> dict[str, int | None]:
+def _audit_values(quota: ResearchQuota) -> dict[str, int | None]:
     return {
         "userDay": quota.user_day, "userMonth": quota.user_month, "orgDay": quota.org_day,
         "orgMonth": quota.org_month,

@@ -41,7 +41,7 @@ class PruneConfig:
 
 
 @dataclass(slots=True)
-class Pruned:
+class PruneResult:
     """How many of each kind were deleted, or would be. ``more``: the time ended first."""
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -63,9 +63,9 @@ class Pruner:
         self._config = config or PruneConfig()
         self._deadline = time.monotonic() + seconds
         self._now = now or datetime.now(UTC)
-        self._pruned = Pruned()
+        self._pruned = PruneResult()
 
-    async def run(self, org_id: int | None = None) -> Pruned:
+    async def run(self, org_id: int | None = None) -> PruneResult:
         installation = installation_policy(self._runtime)
         async with self._runtime.db.acquire() as conn:
             orgs = await store.policies(conn, org_id)

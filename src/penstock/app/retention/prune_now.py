@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from penstock.app.retention.dry_run import count_prunable
-from penstock.app.retention.prune import PruneConfig, Pruned, Pruner
+from penstock.app.retention.prune import PruneConfig, Pruner, PruneResult
 from penstock.engine.runtime import Runtime
 from penstock.store.accounts.audit_log import Caller, audit
 
 
 async def prune_now(
     runtime: Runtime, caller: Caller, org_id: int | None, seconds: float, *, dry_run: bool
-) -> Pruned:
+) -> PruneResult:
     """Of all orgs, or of one. A real run is audited with what it deleted."""
     if dry_run:
-        return Pruned(await count_prunable(runtime, org_id))
+        return PruneResult(await count_prunable(runtime, org_id))
     pruned = await Pruner(runtime, seconds, PruneConfig()).run(org_id)
     async with runtime.db.transaction() as conn:
         await audit(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from penstock.app.retention.prune import PruneConfig, Pruned, Pruner
+from penstock.app.retention.prune import PruneConfig, Pruner, PruneResult
 from penstock.engine.runtime import Runtime
 
 
@@ -23,7 +23,7 @@ class Retention:
         self._config = config or RetentionConfig()
         self.every_ms = self._config.every_ms
 
-    async def run_once(self) -> Pruned:
+    async def run_once(self) -> PruneResult:
         pruned = await Pruner(self._runtime, self._config.seconds, self._config.prune).run()
         deleted = {kind: count for kind, count in pruned.counts.items() if count}
         if deleted:

@@ -225,8 +225,8 @@ async def _take_products_back(conn: Connection, operation: Operation, job_id: UU
     after = UUID((operation.target_selection or {})["after"])
     undone, following = await products.undo_of_edit(conn, job_id, edit, after, STRETCH)
     if undone.looked_at:
-        told = {"undone": undone.restored + undone.deleted, "refused": len(undone.refused)}
-        await jobs.tell(conn, job_id, "job.status", told, None)
+        data = {"undone": undone.restored + undone.deleted, "refused": len(undone.refused)}
+        await jobs.add_event(conn, job_id, "job.status", data, None)
     if following is None:
         await _begin_reopening(conn, operation, job_id)
     else:
@@ -258,14 +258,16 @@ async def _restore(conn: Connection, operation: Operation, job: JobDetails) -> i
     header = from_json(job.header) or []
     now = await edits.inputs_of(conn, job.id, [row_no for row_no, _ in rows])
     restored = {
-        row_no: _restored(now[row_no], header, before) for row_no, before in rows if row_no in now
+        row_no: _restore_cells(now[row_no], header, before)
+        for row_no, before in rows
+        if row_no in now
     }
     if restored:
         await edits.set_inputs(conn, job.id, restored)
     return rows[-1][0] if len(rows) == STRETCH else None
 
 
-def _restored(given: Any, header: list[str], before: Mapping[str, Any]) -> Any:
+def _restore_cells(given: Any, header: list[str], before: Mapping[str, Any]) -> Any:
     if not isinstance(given, dict):
         return with_cells(given, header, before)
     gone = {name for name, value in before.items() if value is None}

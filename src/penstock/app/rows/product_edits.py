@@ -55,7 +55,7 @@ async def edit_product(
     given: Mapping[str, str | None], seen_version: int | None,
 ) -> Edited:  # fmt: skip
     """Set fields of a product. From then on imports leave these fields as they are."""
-    product = await _locked(conn, product_id)
+    product = await _lock_product(conn, product_id)
     if seen_version is not None and seen_version != product.version:
         raise PermanentError(
             "INVALID_STATE", "The product was changed since you opened it. Load it again.",
@@ -80,7 +80,7 @@ async def undo_edit(
     conn: Connection, caller: Caller, editor: Editor, product_id: UUID, edit_id: UUID
 ) -> Edited:
     """Undo an edit; imports change its fields again. To undo it twice is an error."""
-    product = await _locked(conn, product_id)
+    product = await _lock_product(conn, product_id)
     edit = await store.get_edit(conn, product_id, edit_id)
     if edit is None:
         raise NotThere("NOT_FOUND", "There is no such edit of the product.")
@@ -89,7 +89,7 @@ async def undo_edit(
     await store.mark_undone(conn, edit_id)
     restored = await undo_some(conn, edit_id, _FIRST, 1)
     if restored.restored:
-        after = await _locked(conn, product_id)
+        after = await _lock_product(conn, product_id)
         done = Edited(None, after.version, [FieldChange(**one) for one in edit.changes])
     else:
         done = await _set_back(conn, caller, editor, product, edit)
@@ -145,7 +145,7 @@ async def _write(
     return edit_id, version
 
 
-async def _locked(conn: Connection, product_id: UUID) -> ProductToEdit:
+async def _lock_product(conn: Connection, product_id: UUID) -> ProductToEdit:
     product = await store.lock_product(conn, product_id)
     if product is None:
         raise no_such_product()

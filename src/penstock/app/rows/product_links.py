@@ -38,7 +38,7 @@ class ProposedPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class DecideResult:
     """``skipped``: pairs of a product that resembles several products of one source; they are
     accepted one by one only. ``after`` is the row to continue after; None at the end."""
 
@@ -75,7 +75,7 @@ async def proposed_page(
 async def decide_all(
     transaction: Transaction, caller: Caller, job: JobDetails, decision: LinkDecision,
     by: LinkReason | None, after: int, seconds: float,
-) -> Decided:  # fmt: skip
+) -> DecideResult:  # fmt: skip
     """Decide all links that a job proposes, in short transactions, for at most so long. Audited."""
     deadline = time.monotonic() + seconds
     place: int | None = after
@@ -88,7 +88,7 @@ async def decide_all(
             pairs = {one.pair: one.by for one in chosen}
             decided += await _write(conn, caller, job.org_id, decision, pairs, f"job:{job.id}")
         place = page.after
-    return Decided(decided, skipped, place)
+    return DecideResult(decided, skipped, place)
 
 
 def _clear(pairs: Sequence[ProposedPair]) -> list[ProposedPair]:

@@ -74,7 +74,7 @@ async def create(
     if not await store.add(conn, schedule_id, org_id, caller.who.user_id, new):
         raise _name_taken(order.name)
     made = await get_schedule(conn, schedule_id)
-    await audit_owned(conn, caller, "schedule", made, "create", after=_audited(made))
+    await audit_owned(conn, caller, "schedule", made, "create", after=_audit_values(made))
     return made
 
 
@@ -92,7 +92,13 @@ async def change(
     await store.change(conn, schedule_id, new)
     after = await get_schedule(conn, schedule_id)
     await audit_owned(
-        conn, caller, "schedule", after, "change", before=_audited(before), after=_audited(after)
+        conn,
+        caller,
+        "schedule",
+        after,
+        "change",
+        before=_audit_values(before),
+        after=_audit_values(after),
     )
     return after
 
@@ -101,7 +107,7 @@ async def delete(conn: Connection, caller: Caller, schedule_id: UUID) -> None:
     found = await _get_changeable(conn, caller, schedule_id)
     if not await store.delete(conn, schedule_id):
         raise no_such_schedule()
-    await audit_owned(conn, caller, "schedule", found, "delete", before=_audited(found))
+    await audit_owned(conn, caller, "schedule", found, "delete", before=_audit_values(found))
 
 
 async def pause(conn: Connection, caller: Caller, schedule_id: UUID) -> ScheduleRow:
@@ -150,7 +156,7 @@ def _name_taken(name: str) -> PermanentError:
     return PermanentError("INVALID_STATE", f"There is a schedule named {name!r} already.")
 
 
-def _audited(row: ScheduleRow) -> dict[str, Any]:
+def _audit_values(row: ScheduleRow) -> dict[str, Any]:
     return {
         "name": row.name, "cron": row.cron, "at": row.at, "timeZone": row.time_zone,
         "catchUp": row.catch_up, "state": row.state,

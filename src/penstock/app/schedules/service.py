@@ -47,7 +47,7 @@ class SchedulerConfig:
     runs_at_once: int = 8
     attempts: int = 3
     retry_ms: int = 30_000
-    # How long a call waits for the runs that it began; longer ones go on meanwhile.
+    # How long a call waits for the runs that it began; longer ones continue meanwhile.
     wait_seconds: float = 1.0
     # Moves the clock, in tests.
     shift: timedelta = timedelta()

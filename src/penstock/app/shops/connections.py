@@ -21,6 +21,7 @@ from penstock.model.errors import (
     PermanentError,
     TransientError,
     Waiting,
+    error_shape,
 )
 from penstock.model.ids import new_id
 from penstock.model.network.fetching import FetchPurpose
@@ -171,7 +172,7 @@ async def create(
         ),
     )  # fmt: skip
     made = await get_connection(conn, connection_id)
-    await audit_owned(conn, caller, "connection", made, "create", after=_audited(made))
+    await audit_owned(conn, caller, "connection", made, "create", after=_audit_values(made))
     return made
 
 
@@ -180,7 +181,13 @@ async def rename(conn: Connection, caller: Caller, connection_id: UUID, name: st
     await store.rename_connection(conn, connection_id, name)
     after = await get_connection(conn, connection_id)
     await audit_owned(
-        conn, caller, "connection", after, "change", before=_audited(before), after=_audited(after)
+        conn,
+        caller,
+        "connection",
+        after,
+        "change",
+        before=_audit_values(before),
+        after=_audit_values(after),
     )
     return after
 
@@ -197,7 +204,7 @@ async def rotate(
     checked = check_credentials(provider_of(runtime, found.provider), credentials)
     info = None
     if tested:
-        info = await _accepted(runtime, found, checked)
+        info = await _test_credentials(runtime, found, checked)
     sealed = store.credentials.seal(runtime.sealer, connection_id, checked)
     async with transaction() as conn:
         if not await store.rotate_credentials(conn, connection_id, sealed):
@@ -210,7 +217,7 @@ async def rotate(
     return after
 
 
-async def _accepted(
+async def _test_credentials(
     runtime: Runtime, row: ConnectionRow, credentials: Mapping[str, str]
 ) -> ShopInfo:
     """What the shop answers to new credentials. Raises if it does not accept them."""
@@ -219,7 +226,7 @@ async def _accepted(
     )
     until = time.monotonic() + _WAIT_SECONDS
     while True:
-        result = await _asked(runtime, shop)
+        result = await _test_shop(runtime, shop)
         if result.info is not None:
             return result.info
         error = result.error
@@ -229,15 +236,15 @@ async def _accepted(
         # Our own limit: this form was perhaps sent after some tests. A short wait is worth it.
         wait = None if error.retry_after_ms is None else error.retry_after_ms / 1000
         if wait is None or time.monotonic() + wait > until:
-            told = f"Not tested, and the old credentials are kept: {error.message}"
-            raise Waiting(error.code, told, retry_after_ms=error.retry_after_ms) from error
+            message = f"Not tested, and the old credentials are kept: {error.message}"
+            raise Waiting(error.code, message, retry_after_ms=error.retry_after_ms) from error
         await asyncio.sleep(wait)
     advice = ""
     if isinstance(error, TransientError):
         advice = " To replace them although the shop does not answer, store them without a test."
     why = error.message.rstrip(".")
-    told = f"The new credentials do not work. The old ones are kept. {why}.{advice}"
-    raise _failed(error, told) from error
+    message = f"The new credentials do not work. The old ones are kept. {why}.{advice}"
+    raise _provider_error(error, message) from error
 
 
 async def delete(conn: Connection, caller: Caller, connection_id: UUID) -> int:
@@ -248,7 +255,13 @@ async def delete(conn: Connection, caller: Caller, connection_id: UUID) -> int:
     if not await store.delete_connection(conn, connection_id):
         raise no_such_connection()
     await audit_owned(
-        conn, caller, "connection", found, "delete", before=_audited(found), after={"kept": kept}
+        conn,
+        caller,
+        "connection",
+        found,
+        "delete",
+        before=_audit_values(found),
+        after={"kept": kept},
     )
     return kept
 
@@ -259,8 +272,8 @@ async def test(
     """Ask the shop, and store the result. No transaction is open meanwhile."""
     async with transaction() as conn:
         row = await get_connection(conn, connection_id)
-        shop = await _opened(runtime, conn, connection_id)
-    result = await _asked(runtime, shop)
+        shop = await _open_shop(runtime, conn, connection_id)
+    result = await _test_shop(runtime, shop)
     info, error = result.info, result.error
     details = None if info is None else _details(info)
     async with transaction() as conn:
@@ -280,16 +293,12 @@ def _details(info: ShopInfo) -> dict[str, Any]:
     return {name: one for name, one in found.items() if one is not None}
 
 
-async def _asked(runtime: Runtime, shop: ShopConnection) -> ConnectionTestResult:
+async def _test_shop(runtime: Runtime, shop: ShopConnection) -> ConnectionTestResult:
     provider = provider_of(runtime, shop.provider)
     try:
         return ConnectionTestResult(await provider.test(_call(runtime, shop, _TEST_SECONDS)), None)
     except PenstockError as error:
         return ConnectionTestResult(None, error)
-
-
-def error_shape(error: PenstockError) -> dict[str, Any]:
-    return {"code": error.code, "message": redacted(error.message)}
 
 
 async def browse(
@@ -299,17 +308,17 @@ async def browse(
     """A page of the shop's products, for choosing some of them."""
     async with transaction() as conn:
         await get_connection(conn, connection_id)
-        shop = await _opened(runtime, conn, connection_id)
+        shop = await _open_shop(runtime, conn, connection_id)
     provider = provider_of(runtime, shop.provider)
     try:
         return await provider.search(_call(runtime, shop, _BROWSE_SECONDS), text, cursor)
     except Waiting:
         raise
     except PenstockError as error:
-        raise _failed(error, error.message) from error
+        raise _provider_error(error, error.message) from error
 
 
-def _failed(error: PenstockError, message: str) -> PenstockError:
+def _provider_error(error: PenstockError, message: str) -> PenstockError:
     """The shop's refusal must not look like one of ours: 401 would mean the caller's own key."""
     kind = TransientError if isinstance(error, TransientError) else PermanentError
     return kind(
@@ -323,7 +332,7 @@ def _call(runtime: Runtime, shop: ShopConnection, seconds: float) -> ProviderCal
     return runtime.shop_calls(shop, seconds)
 
 
-async def _opened(runtime: Runtime, conn: Connection, connection_id: UUID) -> ShopConnection:
+async def _open_shop(runtime: Runtime, conn: Connection, connection_id: UUID) -> ShopConnection:
     found = await store.open_connection(conn, runtime.sealer, connection_id)
     if found is None:
         raise no_such_connection()
@@ -346,5 +355,5 @@ def details_of(row: ConnectionRow) -> Mapping[str, Any]:
     return found
 
 
-def _audited(row: ConnectionRow) -> dict[str, Any]:
+def _audit_values(row: ConnectionRow) -> dict[str, Any]:
     return {"name": row.name, "provider": row.provider, "address": row.address}

@@ -26,7 +26,7 @@ async def is_allowed(runtime: Runtime) -> bool:
 
 async def demo_orders(runtime: Runtime, provider: str | None) -> list[CheckedOrder]:
     """Connections to the sandbox's shops, of one provider or of all."""
-    shops = await _offered(runtime, "shops")
+    shops = await _list_sandbox(runtime, "shops")
     found = [one for one in shops if provider in (None, one["provider"])]
     orders = [
         ConnectionOrder(
@@ -41,10 +41,12 @@ async def demo_orders(runtime: Runtime, provider: str | None) -> list[CheckedOrd
 
 async def demo_sources(runtime: Runtime) -> list[SourceDocument]:
     """Configurations of the sandbox's sources, with their credentials."""
-    return [SourceDocument(dict(one["config"]), {}) for one in await _offered(runtime, "sources")]
+    return [
+        SourceDocument(dict(one["config"]), {}) for one in await _list_sandbox(runtime, "sources")
+    ]
 
 
-async def _offered(runtime: Runtime, what: str) -> list[dict[str, Any]]:
+async def _list_sandbox(runtime: Runtime, what: str) -> list[dict[str, Any]]:
     if not await is_allowed(runtime):
         raise PermanentError(
             "FEATURE_DISABLED",

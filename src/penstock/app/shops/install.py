@@ -63,17 +63,17 @@ async def begin(runtime: Runtime, caller: Caller, order: InstallOrder, org_id: i
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
+class InstallResult:
     """What the flow ended with, ready to be stored."""
 
     order: CheckedOrder
     org_id: int
 
 
-async def complete(runtime: Runtime, caller: Caller, answer: Mapping[str, str]) -> Installed:
+async def complete(runtime: Runtime, caller: Caller, answer: Mapping[str, str]) -> InstallResult:
     """The connection that the provider has granted. ``answer`` is what the browser came back
     with."""
-    state = _opened(runtime, caller, answer.get("state", ""))
+    state = _open_state(runtime, caller, answer.get("state", ""))
     provider = provider_of(runtime, str(state["provider"]))
     install, app = _install_of(runtime, provider)
     address = str(state["address"])
@@ -88,23 +88,23 @@ async def complete(runtime: Runtime, caller: Caller, answer: Mapping[str, str]) 
         ) from error
     checked = check_credentials(provider, credentials)
     name = str(state["name"]).strip() or address.partition("://")[2]
-    return Installed(CheckedOrder(name, provider.key, address, checked), int(state["org"]))
+    return InstallResult(CheckedOrder(name, provider.key, address, checked), int(state["org"]))
 
 
-def _opened(runtime: Runtime, caller: Caller, text: str) -> Mapping[str, Any]:
+def _open_state(runtime: Runtime, caller: Caller, text: str) -> Mapping[str, Any]:
     try:
         sealed = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         state: dict[str, Any] = orjson.loads(runtime.sealer.open(sealed, _OWNER))
     except (ValueError, binascii.Error, PenstockError) as error:
-        raise _refused("it was not begun here") from error
+        raise _refusal("it was not begun here") from error
     if state["user"] != caller.who.user_id:
-        raise _refused("another user began it")
+        raise _refusal("another user began it")
     if time.time() > state["until"]:
-        raise _refused("it took too long; begin again")
+        raise _refusal("it took too long; begin again")
     return state
 
 
-def _refused(why: str) -> NotAllowed:
+def _refusal(why: str) -> NotAllowed:
     return NotAllowed("INSTALL_REFUSED", f"This shop cannot be connected: {why}.")
 
 

@@ -11,14 +11,13 @@ from uuid import UUID
 from penstock.app.owned import audit_owned, may_change, require_change
 from penstock.app.shops.connections import is_exempt
 from penstock.engine.runtime import Runtime
-from penstock.model.errors import BadInput, NotThere, PermanentError, Waiting
+from penstock.model.errors import BadInput, NotThere, PermanentError, Waiting, error_shape
 from penstock.model.ids import new_id
 from penstock.model.network.fetching import FetchPurpose
 from penstock.model.ports import Profiles
 from penstock.model.sources.config import SourceConfig
 from penstock.model.sources.document import SourceDocument
 from penstock.model.sources.search import PROVIDER, SearchQuery, SourceTrial
-from penstock.model.text.redaction import redacted
 from penstock.store.accounts.audit_log import Caller
 from penstock.store.database import Connection, Transaction
 from penstock.store.providers import states
@@ -121,7 +120,7 @@ async def create(
     if not await store.add_source(conn, source_id, org_id, caller.who.user_id, config, sealed):
         raise _name_taken(config.name)
     made = await get_source(conn, source_id)
-    await audit_owned(conn, caller, "source", made, "create", after=_audited(made))
+    await audit_owned(conn, caller, "source", made, "create", after=_audit_values(made))
     return made
 
 
@@ -149,7 +148,13 @@ async def change(
         raise no_such_source()
     after = await get_source(conn, source_id)
     await audit_owned(
-        conn, caller, "source", after, "change", before=_audited(before), after=_audited(after)
+        conn,
+        caller,
+        "source",
+        after,
+        "change",
+        before=_audit_values(before),
+        after=_audit_values(after),
     )
     return after
 
@@ -169,7 +174,7 @@ async def delete(conn: Connection, caller: Caller, source_id: UUID) -> None:
     found = await _get_changeable(conn, caller, source_id)
     if not await store.delete_source(conn, source_id):
         raise no_such_source()
-    await audit_owned(conn, caller, "source", found, "delete", before=_audited(found))
+    await audit_owned(conn, caller, "source", found, "delete", before=_audit_values(found))
 
 
 async def test(
@@ -190,10 +195,8 @@ async def test(
     async with transaction() as conn:
         # Our own limits say nothing about the source.
         if not isinstance(error, Waiting):
-            told = (
-                None if error is None else {"code": error.code, "message": redacted(error.message)}
-            )
-            await store.save_test(conn, source_id, told)
+            problem = None if error is None else error_shape(error)
+            await store.save_test(conn, source_id, problem)
         outcome = "ok" if error is None else error.code
         await audit_owned(conn, caller, "source", row, "test", after={"result": outcome})
     return trial
@@ -222,6 +225,6 @@ async def _get_changeable(conn: Connection, caller: Caller, source_id: UUID) -> 
     return found
 
 
-def _audited(row: SourceRow) -> dict[str, Any]:
+def _audit_values(row: SourceRow) -> dict[str, Any]:
     config = row.parsed
     return {"name": row.name, "url": config.url, "enabled": row.enabled, "auth": config.auth.kind}

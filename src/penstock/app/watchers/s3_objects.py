@@ -33,10 +33,10 @@ SCHEME = "s3://"
 async def taken_from_bucket(
     runtime: Runtime, transaction: Transaction, who: Principal, url: str
 ) -> AsyncIterator[Upload]:
-    """A copy of the object ``s3://bucket/key``, gone again if the job is refused."""
+    """A copy of the object ``s3://bucket/key``, deleted again if the job is refused."""
     address, name = await _find(runtime, transaction, who, url)
     try:
-        blob = await _copied(runtime, address, name)
+        blob = await _copy_object(runtime, address, name)
     except NotAllowed as error:
         raise BadInput("URL_REFUSED", f"The bucket cannot be read: {error.message}") from error
     except TransientError as error:
@@ -56,7 +56,7 @@ async def taken_from_bucket(
         raise
 
 
-async def _copied(runtime: Runtime, address: PlaceAddress, name: str) -> StoredBlob:
+async def _copy_object(runtime: Runtime, address: PlaceAddress, name: str) -> StoredBlob:
     limit = runtime.settings.max_file_bytes
     async with runtime.places.open(address) as place:
         file = await place.find(name)

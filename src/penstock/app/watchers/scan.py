@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from penstock.app.watchers.take import Taking
-from penstock.app.watchers.watchers import address_of, error_shape
+from penstock.app.watchers.take import FileTaker
+from penstock.app.watchers.watchers import address_of
 from penstock.engine.runtime import Runtime
-from penstock.model.errors import PenstockError, PermanentError
+from penstock.model.errors import PenstockError, PermanentError, error_shape
 from penstock.model.places.names import DONE_MARKER, depth_of, is_selected, matches
 from penstock.model.places.ports import Place, PlaceFile, PlaceLimits
 from penstock.store.accounts.accounts import Principal
@@ -25,7 +25,7 @@ from penstock.store.watchers import watchers as store
 from penstock.store.watchers.files import KnownFile
 from penstock.store.watchers.watchers import WatcherRow
 
-# Errors that one scan tells of; further ones are in the list of files.
+# Errors that one scan reports; further ones are in the list of files.
 _MAX_ERRORS = 100
 _SCAN_SECONDS = 60.0
 
@@ -69,7 +69,7 @@ class ScanResult:
 
 
 async def scan(runtime: Runtime, watcher_id: UUID, seconds: float = _SCAN_SECONDS) -> ScanResult:
-    """Scan one watcher. After ``seconds`` no further file is read: the next scan goes on."""
+    """Scan one watcher. After ``seconds`` no further file is read: the next scan continues."""
     until = time.monotonic() + seconds
     async with runtime.db.acquire() as conn:
         row = await store.get_watcher(conn, watcher_id)
@@ -111,7 +111,7 @@ class _Scanner:
     def __init__(self, runtime: Runtime, row: WatcherRow, creator: Principal, place: Place) -> None:
         self._runtime = runtime
         self._row = row
-        self._taking = Taking(runtime, row, creator, place)
+        self._taking = FileTaker(runtime, row, creator, place)
         self._place = place
         self._result = ScanResult()
         self._markers: dict[str, PlaceFile] = {}
@@ -120,7 +120,7 @@ class _Scanner:
         listing = await self._place.list(depth_of(self._row.pattern))
         for name, why in listing.refused:
             if matches(self._row.pattern, name):
-                self._failed(name, "BAD_FILENAME", f"The file's name is refused: {why}.")
+                self._add_error(name, "BAD_FILENAME", f"The file's name is refused: {why}.")
         found = [
             one for one in listing.files
             if is_selected(one.name) and matches(self._row.pattern, one.name)
@@ -162,7 +162,7 @@ class _Scanner:
             taken = await self._taking.take(row, file, marker)
         except PenstockError as error:
             self._result.skipped -= 1
-            self._failed(file.name, **error_shape(error))
+            self._add_error(file.name, **error_shape(error))
             return
         if taken:
             self._result.skipped -= 1
@@ -179,7 +179,7 @@ class _Scanner:
         seconds = self._runtime.settings.watch_settle_ms / 1000
         return max(file.unchanged_seconds, row.seen_seconds) >= seconds
 
-    def _failed(self, name: str, code: str, message: str) -> None:
+    def _add_error(self, name: str, code: str, message: str) -> None:
         if len(self._result.errors) < _MAX_ERRORS:
             self._result.errors.append(ScanError(self._row.id, name, code, message))
 

@@ -16,14 +16,14 @@ from penstock.store.watchers import watchers as store
 @dataclass(frozen=True, slots=True)
 class WatchConfig:
     every_ms: int = 500
-    # How long one run waits for scans, which go on afterwards.
+    # How long one run waits for scans, which continue afterwards.
     wait_seconds: float = 1.0
     forget_days: float = 90.0
     forget_at_once: int = 1000
 
 
 class WatchService:
-    """Starts scans of due watchers. A slow place delays no other: scans go on beside each other."""
+    """Starts scans of due watchers. They run concurrently, so that a slow place delays no other."""
 
     name = "watchers"
 
@@ -45,7 +45,7 @@ class WatchService:
                 if watcher_id not in self._running:
                     self._running.start(watcher_id, self._scan(watcher_id))
                     started += 1
-        # If this process leads no more, or stops, scans stop: claims of unread files expire.
+        # When this process no longer leads, or stops, scans stop: claims of unread files expire.
         await self._running.wait(self._config.wait_seconds)
         return started
 
@@ -54,7 +54,7 @@ class WatchService:
             await scan(self._runtime, watcher_id)
         except TRANSIENT_DB_ERRORS as error:
             self._runtime.log.warning(
-                "scan will be tried again", watcher=str(watcher_id), error=repr(error)
+                "scan will be retried", watcher=str(watcher_id), error=repr(error)
             )
         except Exception as error:
             self._runtime.log.error(

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 
 from penstock.app.submission import submit_upload
 from penstock.app.uploads import Upload, forget_upload
-from penstock.app.watchers.watchers import error_shape, order_of
+from penstock.app.watchers.watchers import order_of
 from penstock.engine.runtime import Runtime
 from penstock.engine.settle import TRANSIENT_DB_ERRORS
 from penstock.engine.submit import Order
@@ -21,6 +21,7 @@ from penstock.model.errors import (
     TransientError,
     Unavailable,
     UnexpectedError,
+    error_shape,
     file_too_large,
 )
 from penstock.model.ids import new_id
@@ -41,7 +42,7 @@ _LAST_RETRY_SECONDS = 3600.0
 _LONGEST_NAME = 255
 
 
-class Taking:
+class FileTaker:
     """Takes files of one watcher, one after the other."""
 
     def __init__(self, runtime: Runtime, row: WatcherRow, creator: Principal, place: Place) -> None:
@@ -60,7 +61,7 @@ class Taking:
                 return False
         self._runtime.failpoints.reach("watch_after_claim")
         try:
-            async with self._renewed(known.id, claim):
+            async with self._renewing_claim(known.id, claim):
                 taken = await self._submit(known.id, claim, file)
         except PenstockError as error:
             await self._record_failure(known, claim, error)
@@ -83,7 +84,7 @@ class Taking:
             now = await self._place.find(file.name)
             if now is None or now.version != file.version:
                 async with self._runtime.db.transaction() as conn:
-                    await files.changed(conn, file_id, claim)
+                    await files.forget_version(conn, file_id, claim)
                 await forget_upload(self._runtime, upload)
                 return False
             async with self._runtime.db.transaction() as conn:
@@ -94,7 +95,7 @@ class Taking:
                     self._runtime, conn, Caller(self._creator), self._order(upload), upload
                 )
                 finished = self._row.after_taken == "keep"
-                await files.submitted(conn, file_id, receipt.job_id, finished=finished)
+                await files.record_submit(conn, file_id, receipt.job_id, finished=finished)
                 self._runtime.failpoints.reach("watch_before_commit")
         except PenstockError:
             await asyncio.shield(forget_upload(self._runtime, upload))
@@ -159,7 +160,7 @@ class Taking:
                 "a watched file cannot be moved, renamed or deleted", name=file.name, **error
             )
         async with self._runtime.db.transaction() as conn:
-            await files.finished(conn, file_id, error is None, error)
+            await files.record_finish(conn, file_id, error is None, error)
 
     async def _record_failure(self, known: KnownFile, claim: UUID, error: PenstockError) -> None:
         # What is wrong with the place, our storage or the queue is no attempt of the file.
@@ -171,12 +172,12 @@ class Taking:
                 retry = max(retry, error.retry_after_ms / 1000)
             retry = min(retry, _LAST_RETRY_SECONDS)
         async with self._runtime.db.transaction() as conn:
-            await files.failed(
+            await files.record_failure(
                 conn, known.id, claim, error_shape(error), counted=counted, retry_seconds=retry
             )
 
     @asynccontextmanager
-    async def _renewed(self, file_id: UUID, claim: UUID) -> AsyncIterator[None]:
+    async def _renewing_claim(self, file_id: UUID, claim: UUID) -> AsyncIterator[None]:
         """Renew the claim while the file is read."""
         renewing = asyncio.create_task(self._renew(file_id, claim))
         try:

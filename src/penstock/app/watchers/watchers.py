@@ -113,7 +113,7 @@ async def require_place(runtime: Runtime, caller: Caller, order: CheckedOrder) -
     Call this outside of a transaction."""
     address = PlaceAddress(PlaceKind(order.kind), order.address, caller.who.org, order.credentials)
     try:
-        return (await _tested(runtime, address, order.task.pattern))[1]
+        return (await _test_place(runtime, address, order.task.pattern))[1]
     except PenstockError as error:
         told = (
             f"The place cannot be read, so the watcher is not created. {error.message}"
@@ -152,7 +152,7 @@ async def create(
     if host_key is not None:
         await store.save_host_key(conn, watcher_id, host_key)
     made = await get_watcher(conn, watcher_id)
-    await audit_owned(conn, caller, "watcher", made, "create", after=_audited(made))
+    await audit_owned(conn, caller, "watcher", made, "create", after=_audit_values(made))
     return made
 
 
@@ -168,7 +168,13 @@ async def change(
     await store.change_watcher(conn, watcher_id, task)
     after = await get_watcher(conn, watcher_id)
     await audit_owned(
-        conn, caller, "watcher", after, "change", before=_audited(before), after=_audited(after)
+        conn,
+        caller,
+        "watcher",
+        after,
+        "change",
+        before=_audit_values(before),
+        after=_audit_values(after),
     )
     return after
 
@@ -199,7 +205,7 @@ async def rotate(
 async def _accepted(runtime: Runtime, address: PlaceAddress, pattern: str) -> str | None:
     """The key of the server that accepts new credentials. Raises if it does not accept them."""
     try:
-        return (await _tested(runtime, address, pattern))[1]
+        return (await _test_place(runtime, address, pattern))[1]
     except PenstockError as error:
         told = (
             f"The new credentials do not work. The old ones are kept. {error.message}"
@@ -212,7 +218,7 @@ async def delete(conn: Connection, caller: Caller, watcher_id: UUID) -> None:
     found = await _get_changeable(conn, caller, watcher_id)
     if not await store.delete_watcher(conn, watcher_id):
         raise no_such_watcher()
-    await audit_owned(conn, caller, "watcher", found, "delete", before=_audited(found))
+    await audit_owned(conn, caller, "watcher", found, "delete", before=_audit_values(found))
 
 
 async def retry_file(
@@ -240,7 +246,7 @@ async def test(
         credentials = await store.open_credentials(conn, runtime.sealer, watcher_id)
     host_key = None
     try:
-        result, host_key = await _tested(runtime, address_of(row, credentials), row.pattern)
+        result, host_key = await _test_place(runtime, address_of(row, credentials), row.pattern)
     except PenstockError as error:
         result = WatcherTest(error=error)
     async with transaction() as conn:
@@ -251,23 +257,19 @@ async def test(
     return result
 
 
-async def _tested(
+async def _test_place(
     runtime: Runtime, address: PlaceAddress, pattern: str
 ) -> tuple[WatcherTest, str | None]:
     """What a place contains, and the key of its server."""
     limits = PlaceLimits(wait_seconds=_TEST_SECONDS / 2, list_seconds=_TEST_SECONDS)
     async with runtime.places.open(address, limits) as place:
-        return await _listed(place, pattern), place.host_key
+        return await _list_matching(place, pattern), place.host_key
 
 
-async def _listed(place: Place, pattern: str) -> WatcherTest:
+async def _list_matching(place: Place, pattern: str) -> WatcherTest:
     found = (await place.list(depth_of(pattern))).files
     fitting = [one for one in found if is_selected(one.name) and matches(pattern, one.name)]
     return WatcherTest(len(found), len(fitting), tuple(fitting[:_TEST_FILES]))
-
-
-def error_shape(error: PenstockError) -> dict[str, Any]:
-    return {"code": error.code, "message": redacted(error.message)}
 
 
 async def _get_changeable(conn: Connection, caller: Caller, watcher_id: UUID) -> WatcherRow:
@@ -276,7 +278,7 @@ async def _get_changeable(conn: Connection, caller: Caller, watcher_id: UUID) ->
     return found
 
 
-def _audited(row: WatcherRow) -> dict[str, Any]:
+def _audit_values(row: WatcherRow) -> dict[str, Any]:
     task = row.task
     return {
         "name": row.name, "kind": row.kind, "address": row.address, "pattern": row.pattern,

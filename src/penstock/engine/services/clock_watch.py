@@ -39,9 +39,9 @@ class ClockWatch:
             back_ms = await clock.behind_ms(conn)
             is_back = back_ms > _TOLERATED_MS
             if is_back:
-                await clock.mend(conn, back_ms, self._config.longest_lease_ms)
-                told = {"setBackMs": round(back_ms)}
-                await workers.tell(conn, "clock.set_back", None, told)
+                await clock.repair(conn, back_ms, self._config.longest_lease_ms)
+                data = {"setBackMs": round(back_ms)}
+                await workers.add_system_event(conn, "clock.set_back", None, data)
             await clock.note(conn)
         if not is_back:
             return 0.0

@@ -55,7 +55,7 @@ class Leader:
                 if not await self._has_leader():
                     await self._try_to_lead()
             except TRANSIENT_DB_ERRORS as error:
-                self._runtime.log.debug("cannot see who leads", error=repr(error))
+                self._runtime.log.debug("cannot read who the leader is", error=repr(error))
             except Exception as error:
                 self._runtime.log.error("leading failed", error=repr(error), exc_info=True)
             await asyncio.sleep(_BEAT_SECONDS * (0.5 + self._runtime.chance.random()))
@@ -69,7 +69,7 @@ class Leader:
         connection = await self._runtime.db.connect(timeout=_CERTAIN_SECONDS)
         try:
             for gone in await leaders.end_stale(connection, _NAME, _STALE_SECONDS * 1000):
-                self._runtime.log.warning("silent leader was cut off", worker=gone)
+                self._runtime.log.warning("session of a silent leader was ended", worker=gone)
             asked = time.monotonic()
             if await leaders.take(connection, _NAME, self._who):
                 self._sure_until = asked + _CERTAIN_SECONDS
@@ -96,14 +96,14 @@ class Leader:
             raise
         finally:
             await _stop(running)
-            self._runtime.log.info("leads the services no more", worker=self._who)
+            self._runtime.log.info("no longer leads the services", worker=self._who)
 
     async def _beat_while_leading(self, connection: Connection) -> None:
         while True:
             await asyncio.sleep(_BEAT_SECONDS)
             if not self.leads:
                 self._runtime.log.warning(
-                    "was away for too long to go on leading", worker=self._who
+                    "was stopped for too long to remain the leader", worker=self._who
                 )
                 return
             asked = time.monotonic()

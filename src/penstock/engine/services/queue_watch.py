@@ -35,27 +35,27 @@ class QueueWatch:
     async def run_once(self) -> Level:
         async with self._runtime.db.transaction() as conn:
             # Lock first, so that two leaders do not both report one change.
-            before = await queue_level.locked(conn)
+            before = await queue_level.lock(conn)
             queue = await count_queue(conn, self._runtime.queue.levels)
             changed = before.level != queue.level
             alerts = queue.level is Level.OVERLOAD and (
                 changed or before.alerted_ms_ago >= self._config.alert_again_ms
             )
-            queue.since = await queue_level.note(
+            queue.since = await queue_level.record(
                 conn, queue.level, queue.depth, changed=changed, alerted=alerts
             )
-            told = _told(queue)
+            data = _event_data(queue)
             if changed:
-                told["before"] = before.level
-                await workers.tell(conn, "queue.backpressure", None, told)
+                data["before"] = before.level
+                await workers.add_system_event(conn, "queue.backpressure", None, data)
             if alerts:
-                await workers.tell(conn, "alert.backpressure", None, told)
+                await workers.add_system_event(conn, "alert.backpressure", None, data)
         if changed:
-            self._runtime.log.warning("the queue's level changed", **told)
+            self._runtime.log.warning("the queue's level changed", **data)
         return queue.level
 
 
-def _told(queue: Queue) -> dict[str, object]:
+def _event_data(queue: Queue) -> dict[str, object]:
     return {
         "level": queue.level,
         "since": queue.since,

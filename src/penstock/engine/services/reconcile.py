@@ -33,7 +33,7 @@ class ReconcilerConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Reconciled:
+class ReconcileResult:
     overdue: tuple[UUID, ...] = ()
     mended: tuple[UUID, ...] = ()
     stop_reopening: tuple[UUID, ...] = ()
@@ -47,11 +47,11 @@ class Reconciler:
         self._config = config or ReconcilerConfig.of(runtime.settings)
         self.every_ms = self._config.every_ms
 
-    async def run_once(self) -> Reconciled:
+    async def run_once(self) -> ReconcileResult:
         async with self._runtime.db.acquire() as conn:
             late = await reconcile.overdue(conn, self._config.job_limit_ms, None, _MAX_AT_ONCE)
             stuck = await reconcile.stuck(conn, self._config.stuck_ms, _MAX_AT_ONCE)
-            kept = await reconcile.abandoned(conn, _MAX_AT_ONCE)
+            kept = await reconcile.abandoned_holds(conn, _MAX_AT_ONCE)
         failed = [job.job_id for job in late if await self._logging_errors(self._end, job.job_id)]
         mended = [job_id for job_id in stuck if await self._logging_errors(self._repair, job_id)]
         freed = [
@@ -59,7 +59,7 @@ class Reconciler:
             for job_id, holder in kept.items()
             if await self._logging_errors(partial(self._stop_reopening, holder), job_id)
         ]
-        return Reconciled(tuple(failed), tuple(mended), tuple(freed))
+        return ReconcileResult(tuple(failed), tuple(mended), tuple(freed))
 
     async def _logging_errors(self, step: Callable[[UUID], Awaitable[bool]], job_id: UUID) -> bool:
         """An error in one job must not keep the others from being checked."""
@@ -89,7 +89,7 @@ class Reconciler:
             )
             lane = await ending.fail(conn, job_id, error, still[0].worker)
         self._runtime.log.error(
-            "job is beyond its limit and failed", job=str(job_id), worker=still[0].worker,
+            "job exceeded its time limit and failed", job=str(job_id), worker=still[0].worker,
             stage=still[0].stage, limit_ms=limit_ms,
         )  # fmt: skip
         if lane is not None:
@@ -100,18 +100,20 @@ class Reconciler:
         """Release a job whose bulk operation was aborted."""
         async with self._runtime.db.transaction() as conn:
             await stop_reopening(conn, job_id, holder)
-        self._runtime.log.warning("job was let go", job=str(job_id), operation=str(holder))
+        self._runtime.log.warning(
+            "job was released from its bulk operation", job=str(job_id), operation=str(holder)
+        )
         return True
 
     async def _repair(self, job_id: UUID) -> bool:
         async with self._runtime.db.transaction() as conn:
             await claims.lock_claims(conn)
-            mended = await reconcile.mend(conn, job_id)
+            mended = await reconcile.repair(conn, job_id)
         if mended is None:
             return False
         wrong, written = mended
         # Should never happen: this log line reports a bug, and the job continues.
-        self._runtime.log.error("stuck job was mended", job=str(job_id), found=wrong)
+        self._runtime.log.error("stuck job was repaired", job=str(job_id), found=wrong)
         for lane in written.lanes:
             await self._runtime.broker.send(Ticket(lane))
         return True

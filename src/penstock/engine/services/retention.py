@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from penstock.engine.chunks import delete_in_chunks
 from penstock.engine.runtime import Runtime
 from penstock.settings import Settings
 from penstock.store.accounts import audit_log
@@ -35,12 +36,11 @@ class LetterRetention:
         self.every_ms = self._config.every_ms
 
     async def run_once(self) -> int:
-        """Answers the number of deleted letters. Each chunk is its own transaction."""
-        dropped, last = 0, self._config.chunk
-        while last == self._config.chunk:
-            async with self._runtime.db.transaction() as conn:
-                last = await dead_letters.drop_old(conn, self._config.days, self._config.chunk)
-            dropped += last
+        """Answers the number of deleted letters."""
+        dropped = await delete_in_chunks(
+            self._runtime, self._config.chunk,
+            lambda conn, chunk: dead_letters.drop_old(conn, self._config.days, chunk),
+        )  # fmt: skip
         async with self._runtime.db.transaction() as conn:
             await dead_letters.drop_old_groups(conn, self._config.days)
         return dropped
@@ -66,13 +66,11 @@ class AuditRetention:
         self.every_ms = self._config.every_ms
 
     async def run_once(self) -> int:
-        """Answers the number of deleted entries. Each chunk is its own transaction."""
-        dropped, last = 0, self._config.chunk
-        while last == self._config.chunk:
-            async with self._runtime.db.transaction() as conn:
-                last = await audit_log.drop_old(conn, self._config.days, self._config.chunk)
-            dropped += last
-        return dropped
+        """Answers the number of deleted entries."""
+        return await delete_in_chunks(
+            self._runtime, self._config.chunk,
+            lambda conn, chunk: audit_log.drop_old(conn, self._config.days, chunk),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +91,12 @@ class CallRetention:
         self.every_ms = self._config.every_ms
 
     async def run_once(self) -> int:
-        """Answers the number of deleted rows. Each chunk is its own transaction."""
+        """Answers the number of deleted rows."""
         before = datetime.now(UTC) - timedelta(hours=self._config.hours)
-        dropped, last = 0, self._config.chunk
-        while last == self._config.chunk:
-            async with self._runtime.db.transaction() as conn:
-                last = await states.drop_old_calls(conn, before, self._config.chunk)
-            dropped += last
-        return dropped
+        return await delete_in_chunks(
+            self._runtime, self._config.chunk,
+            lambda conn, chunk: states.drop_old_calls(conn, before, chunk),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +116,8 @@ class RobotsRetention:
         self.every_ms = self._config.every_ms
 
     async def run_once(self) -> int:
-        """Answers the number of deleted rules. Each chunk is its own transaction."""
-        dropped, last = 0, self._config.chunk
-        while last == self._config.chunk:
-            async with self._runtime.db.transaction() as conn:
-                last = await pages.drop_old_robots(conn, self._config.chunk)
-            dropped += last
-        return dropped
+        """Answers the number of deleted rules."""
+        return await delete_in_chunks(self._runtime, self._config.chunk, pages.drop_old_robots)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +138,7 @@ class PictureRetention:
         self.every_ms = self._config.every_ms
 
     async def run_once(self) -> int:
-        """Answers the number of deleted pictures. Each chunk is its own transaction."""
+        """Answers the number of deleted pictures."""
         dropped = 0
         place: tuple[int, str] | None = pictures.FIRST
         while place is not None:

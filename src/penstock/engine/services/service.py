@@ -29,7 +29,7 @@ async def run_service(
                 misses += 1
                 if misses == 1:
                     runtime.log.warning(
-                        "service will be tried again", service=service.name, error=repr(error)
+                        "service will be retried", service=service.name, error=repr(error)
                     )
             except Exception as error:
                 runtime.log.error(

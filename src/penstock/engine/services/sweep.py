@@ -41,7 +41,7 @@ class SweeperConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
+class SweepResult:
     slices: int = 0
     workers: tuple[str, ...] = ()
 
@@ -57,25 +57,27 @@ class Sweeper:
         self._config = config or SweeperConfig.of(runtime.settings)
         self.every_ms = self._config.every_ms
 
-    async def run_once(self) -> Swept:
+    async def run_once(self) -> SweepResult:
         lease_ms = self._config.shortest_lease_ms
         async with self._runtime.db.acquire() as conn:
             # First, since the steps below may wait for a lock that a frozen client holds.
             for client in await workers.end_frozen(conn, lease_ms):
-                self._runtime.log.warning("frozen client was cut off", client=client)
-            gone = await slices.expired(conn, lease_ms, _MAX_AT_ONCE)
+                self._runtime.log.warning("session of a frozen client was ended", client=client)
+            gone = await slices.expired_leases(conn, lease_ms, _MAX_AT_ONCE)
         if gone:
             self._runtime.failpoints.reach("in_sweep")
         await return_all(self._runtime, gone, holder_is_dead=False)
         async with self._runtime.db.transaction() as conn:
-            lost = await workers.silent(conn, self._config.silent_ms)
+            lost = await workers.mark_silent_lost(conn, self._config.silent_ms)
             for worker in lost:
-                await workers.tell(conn, "worker.lost", worker, {"reason": "no heartbeat"})
-        return Swept(len(gone), tuple(lost))
+                await workers.add_system_event(
+                    conn, "worker.lost", worker, {"reason": "no heartbeat"}
+                )
+        return SweepResult(len(gone), tuple(lost))
 
 
 async def return_all(
-    runtime: Runtime, lost: Sequence[slices.Lost], *, holder_is_dead: bool
+    runtime: Runtime, lost: Sequence[slices.LostLease], *, holder_is_dead: bool
 ) -> bool:
     """Return the items of lost leases; False if some must wait for a locked job."""
     locked: set[UUID] = set()
@@ -107,8 +109,8 @@ async def _return(runtime: Runtime, slice_id: UUID, *, holder_is_dead: bool) -> 
         runtime.log.warning(
             "lease taken back", slice=str(slice_id), worker=lost.worker, job=str(lost.job_id)
         )
-        told = {"reason": LEASE_TAKEN_BACK, "jobId": str(lost.job_id), "stage": lost.stage}
-        await workers.tell(conn, "worker.error", lost.worker, told)
+        data = {"reason": LEASE_TAKEN_BACK, "jobId": str(lost.job_id), "stage": lost.stage}
+        await workers.add_system_event(conn, "worker.error", lost.worker, data)
         if lost.kind in ("items", "ranges"):
             if lost.kind == "ranges":
                 move = await ranges.release(conn, lost.job_id, lost.id, crashes=1)
@@ -125,7 +127,7 @@ async def _return(runtime: Runtime, slice_id: UUID, *, holder_is_dead: bool) -> 
         await runtime.broker.send(Ticket(lane))
 
 
-async def _return_whole(conn: Connection, lost: slices.Expired) -> set[str]:
+async def _return_whole(conn: Connection, lost: slices.ExpiredLease) -> set[str]:
     crashes = await slices.count_crash(conn, lost.job_id, lost.position)
     if crashes >= _MAX_CRASHES:
         died = ItemError("WORKER_CRASHED", f"{crashes} workers died over the job's {lost.stage}")

@@ -27,7 +27,7 @@ class TidierConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Tidied:
+class TidyResult:
     half_made: int = 0
     files: int = 0
     blobs: int = 0
@@ -44,7 +44,7 @@ class Tidier:
         self._place = orphans.START
         self._after_blob = ""
 
-    async def run_once(self) -> Tidied:
+    async def run_once(self) -> TidyResult:
         async with self._runtime.db.transaction() as conn:
             await workers.forget(conn)
             await sessions.forget_ended(conn)
@@ -52,12 +52,12 @@ class Tidier:
             installation = await orphans.installation_id(conn)
         if not await self._runtime.blobs.belong_to(str(installation)):
             self._runtime.log.warning(
-                "the blobs are another installation's: orphans are left alone"
+                "the blobs belong to another installation: unused ones are not deleted"
             )
-            return Tidied()
+            return TidyResult()
         half_made = await self._drop_uploads() + await self._runtime.blobs.sweep(self._seconds)
-        tidied = Tidied(half_made, await self._drop_files(), await self._drop_blobs())
-        if tidied != Tidied():
+        tidied = TidyResult(half_made, await self._drop_files(), await self._drop_blobs())
+        if tidied != TidyResult():
             self._runtime.log.info(
                 "orphans removed",
                 half_made=tidied.half_made, files=tidied.files, blobs=tidied.blobs,
@@ -91,7 +91,7 @@ class Tidier:
         keys = await self._runtime.blobs.keys(self._after_blob, most)
         self._after_blob = keys[-1] if len(keys) == most else ""
         async with self._runtime.db.acquire() as conn:
-            unnamed = await orphans.unnamed(conn, keys)
+            unnamed = await orphans.unreferenced_blobs(conn, keys)
         return await self._remove(unnamed)
 
     async def _remove(self, keys: Sequence[str]) -> int:

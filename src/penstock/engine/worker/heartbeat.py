@@ -29,7 +29,7 @@ _WARNING_SECONDS = 60.0
 
 
 @dataclass(slots=True)
-class _Held:
+class _HeldLease:
     stop: StopSign
     lease_ms: float
     valid_until: float
@@ -69,7 +69,7 @@ class Heartbeat:
         self._db = db
         self._worker = worker
         self._log = log
-        self._held: dict[UUID, _Held] = {}
+        self._held: dict[UUID, _HeldLease] = {}
         # The queue level as of the last beat.
         self.overloaded = False
         self._lock = threading.Lock()
@@ -95,7 +95,7 @@ class Heartbeat:
         """Extend these leases for at most ``hard_seconds``, so that a hung slice is lost in the
         end."""
         now = time.monotonic()
-        held = _Held(stop, lease_ms, now + lease_ms / 1000, now + hard_seconds)
+        held = _HeldLease(stop, lease_ms, now + lease_ms / 1000, now + hard_seconds)
         with self._lock:
             self._held.update(dict.fromkeys(ids, held))
 
@@ -128,7 +128,7 @@ class Heartbeat:
                 async with asyncio.timeout(self._patience):
                     await self._beat(connection)
                 if missed:
-                    self._log.info("heart beats again", missed=missed)
+                    self._log.info("heartbeat works again", missed=missed)
                 missed = 0
             except Exception as error:  # a missed beat is survivable, a dead thread is not
                 missed += 1
@@ -157,9 +157,9 @@ class Heartbeat:
                     held[slice_id].stop.set("lease lost", lost=True)
         if held:
             self._failpoints.reach("in_heartbeat")
-        await self._tell(connection)
+        await self._write_beat(connection)
 
-    async def _tell(self, connection: Connection) -> None:
+    async def _write_beat(self, connection: Connection) -> None:
         """Write the heartbeat, with figures every other time."""
         now, report = time.monotonic(), self._report()
         shown = None
@@ -169,8 +169,8 @@ class Heartbeat:
         self.overloaded = await workers.beat(connection, self._worker, shown)
         if report.busy >= report.slots and now >= self._next_complaint:
             self._next_complaint = now + _WARNING_SECONDS
-            told = {"slots": report.slots, "busy": report.busy}
-            await workers.tell(connection, "queue.backpressure", self._worker, told)
+            data = {"slots": report.slots, "busy": report.busy}
+            await workers.add_system_event(connection, "queue.backpressure", self._worker, data)
 
     def _fence_on_time(self) -> None:
         while not self._ended.wait(_FENCE_SECONDS):

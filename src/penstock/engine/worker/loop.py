@@ -19,18 +19,18 @@ from penstock.engine.context import StopSign
 from penstock.engine.finish import finish
 from penstock.engine.ingest import Ingest
 from penstock.engine.ranges import store_range
-from penstock.engine.run import Worked, run_items
+from penstock.engine.run import ClaimOutcomes, run_items
 from penstock.engine.runtime import Runtime
 from penstock.engine.services.leader import Leader
 from penstock.engine.services.service import run_service
-from penstock.engine.settle import TRANSIENT_DB_ERRORS, Settled, release, settle
+from penstock.engine.settle import TRANSIENT_DB_ERRORS, SettleResult, release, settle
 from penstock.engine.worker.heartbeat import Heartbeat, Report
 from penstock.engine.worker.liveness import Liveness
 from penstock.engine.worker.memory import give_memory_back
 from penstock.engine.worker.reaper import LocalWorkerReaper
 from penstock.engine.worker.settle_each import SettleEach
 from penstock.engine.worker.slots import Slots
-from penstock.engine.worker_errors import CHILD_CRASHED, SLICE_FAILED, tell_worker_error
+from penstock.engine.worker_errors import CHILD_CRASHED, SLICE_FAILED, report_worker_error
 from penstock.model.adaptive import ClaimBounds
 from penstock.model.errors import ChildCrashed
 from penstock.model.fairness import serves_one_org
@@ -151,9 +151,9 @@ class Worker:
         try:
             async with asyncio.timeout(_CLOSE_SECONDS), self._runtime.db.transaction() as conn:
                 await workers.stop(conn, self.id)
-                await workers.tell(conn, "queue.shutdown", self.id, figures)
+                await workers.add_system_event(conn, "queue.shutdown", self.id, figures)
         except TRANSIENT_DB_ERRORS as error:
-            self._runtime.log.warning("could not say good-bye", error=repr(error))
+            self._runtime.log.warning("could not record the stop of this worker", error=repr(error))
         self._runtime.log.info("worker has stopped", worker=self.id, **figures)
         if not drained.left:
             # The reaper of another worker finds what is left.
@@ -280,7 +280,7 @@ class Worker:
         """Log it once, and wait longer after each failure."""
         self._misses += 1
         if self._misses == 1:
-            self._runtime.log.warning("claim will be tried again", error=repr(error))
+            self._runtime.log.warning("claim will be retried", error=repr(error))
         await asyncio.sleep(min(0.25 * self._misses, _MAX_WAIT_SECONDS))
 
     def _start(self, claimed: Claim) -> asyncio.Task[None]:
@@ -347,10 +347,10 @@ class Worker:
 
     async def _work(self, claimed: Claim, stop: StopSign) -> None:
         work = claimed.work
-        told = {"pipeline": work.pipeline, "stage": work.stage, "items": len(claimed.items)}
+        attributes = {"pipeline": work.pipeline, "stage": work.stage, "items": len(claimed.items)}
         caller = next((one.traceparent for one in claimed.jobs if one.id == work.job_id), None)
         trace = JobTrace.of(work.job_id, caller)
-        with self._runtime.traces.slice(trace, {**told, "worker": self.id}):
+        with self._runtime.traces.slice(trace, {**attributes, "worker": self.id}):
             await self._work_traced(claimed, stop)
 
     async def _work_traced(self, claimed: Claim, stop: StopSign) -> None:
@@ -373,22 +373,22 @@ class Worker:
             raise
         except TRANSIENT_DB_ERRORS as error:
             # The database failed, not the work: release it as soon as the database answers.
-            self._runtime.log.warning("slice goes back", error=repr(error))
+            self._runtime.log.warning("slice is released", error=repr(error))
             await self._give_back(claimed)
         except Exception as error:
             # The lease expires and the items are claimed again: a bug must not end the worker.
             self._runtime.log.error("slice failed", error=repr(error), exc_info=True)
-            await self._tell_error(SLICE_FAILED, error, claimed)
+            await self._report_error(SLICE_FAILED, error, claimed)
         finally:
             self._heartbeat.drop(ids)
             work = claimed.work
             seconds = time.monotonic() - claimed.claimed_at
             self._runtime.figures.times.observe("slice", (work.pipeline, work.stage), seconds)
 
-    async def _tell_error(self, reason: str, error: Exception, claimed: Claim) -> None:
+    async def _report_error(self, reason: str, error: Exception, claimed: Claim) -> None:
         """An event for operators; the log has the details if the database does not take it."""
         work = claimed.work
-        await tell_worker_error(
+        await report_worker_error(
             self._runtime, self.id, reason, type(error).__name__, work.job_id, work.stage
         )
 
@@ -400,7 +400,9 @@ class Worker:
                 release(self._runtime, claimed, self.id, self._patience_seconds(claimed))
             )
         except TRANSIENT_DB_ERRORS as error:
-            self._runtime.log.warning("slice is left to its lease", error=repr(error))
+            self._runtime.log.warning(
+                "slice could not be released; its lease will expire", error=repr(error)
+            )
 
     def _patience_seconds(self, claimed: Claim) -> float:
         """How long to retry writing while the database is full or does not answer. The fence makes
@@ -443,7 +445,7 @@ class Worker:
             )
             for lease in claimed.leases
         ]
-        # Wait for all: a group left behind would go on without its lease being extended.
+        # Wait for all: a group left behind would continue without its lease being extended.
         ends = await asyncio.gather(
             *(self._work_items(part, stop) for part in shares), return_exceptions=True
         )
@@ -489,7 +491,7 @@ class Worker:
             await self._give_back(each.left)
             raise
         except TRANSIENT_DB_ERRORS as error:
-            self._runtime.log.warning("slice goes back", error=repr(error))
+            self._runtime.log.warning("slice is released", error=repr(error))
             await self._give_back(each.left)
 
     async def _work_piece(
@@ -499,10 +501,10 @@ class Worker:
         worked = await run_items(self._runtime, piece, stop, deadline - time.monotonic())
         return await self._settle_piece(piece, worked, last)
 
-    async def _settle_piece(self, piece: Claim, worked: Worked, last: bool) -> bool:
+    async def _settle_piece(self, piece: Claim, worked: ClaimOutcomes, last: bool) -> bool:
         self._runtime.failpoints.reach("after_work")
         if worked.crashed:
-            await self._tell_error(CHILD_CRASHED, ChildCrashed(), piece)
+            await self._report_error(CHILD_CRASHED, ChildCrashed(), piece)
         patience = self._patience_seconds(piece)
         if last:
             # From here on a missing slice was settled, not lost.
@@ -519,7 +521,7 @@ class Worker:
         await self._wake_others(settled)
         return True
 
-    async def _wake_others(self, settled: Settled) -> None:
+    async def _wake_others(self, settled: SettleResult) -> None:
         """Wake idle workers for the next stage or the finish, at most a few times a second."""
         now = time.monotonic()
         if settled.written.to_finish or (settled.opened and now > self._quiet_until):

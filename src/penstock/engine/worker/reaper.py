@@ -25,7 +25,7 @@ class LocalWorkerReaper:
     async def run_once(self) -> list[str]:
         """Answers the dead workers it found."""
         async with self._runtime.db.acquire() as conn:
-            candidates = await workers.local(conn, self._host)
+            candidates = await workers.local_workers(conn, self._host)
         dead = [worker for worker in candidates if self._liveness.is_dead(worker)]
         for worker in dead:
             async with self._runtime.db.acquire() as conn:
@@ -34,6 +34,8 @@ class LocalWorkerReaper:
                 continue
             async with self._runtime.db.transaction() as conn:
                 await workers.stop(conn, worker)
-                await workers.tell(conn, "worker.lost", worker, {"reason": "the process died"})
+                await workers.add_system_event(
+                    conn, "worker.lost", worker, {"reason": "the process died"}
+                )
             self._liveness.forget(worker)
         return dead

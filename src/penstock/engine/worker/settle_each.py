@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from penstock.engine.claim import Claim
 from penstock.engine.context import StopSign
-from penstock.engine.run import Worked, run_items
+from penstock.engine.run import ClaimOutcomes, run_items
 from penstock.engine.runtime import Runtime
 from penstock.store.jobs.claims import ClaimedItem
 
@@ -17,7 +17,7 @@ from penstock.store.jobs.claims import ClaimedItem
 _GATHER_SECONDS = 0.03
 
 # Settles a piece of the claim, the last of its leases or not; False if the lease was lost.
-SettlePiece = Callable[[Claim, Worked, bool], Awaitable[bool]]
+SettlePiece = Callable[[Claim, ClaimOutcomes, bool], Awaitable[bool]]
 
 
 class SettleEach:
@@ -51,14 +51,14 @@ class SettleEach:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
 
-    async def _run_one(self, item: ClaimedItem, deadline: float) -> Worked:
+    async def _run_one(self, item: ClaimedItem, deadline: float) -> ClaimOutcomes:
         async with self._limit:
             alone = replace(self._claim, items=[item])
             return await run_items(self._runtime, alone, self._stop, deadline - time.monotonic())
 
-    async def _settle(self, ended: dict[ClaimedItem, Worked], settle: SettlePiece) -> bool:
+    async def _settle(self, ended: dict[ClaimedItem, ClaimOutcomes], settle: SettlePiece) -> bool:
         """Leases without an open item are settled in one piece, and end with it. Of the others,
-        each is a piece of its own and goes on."""
+        each is a piece of its own, and its lease continues."""
         open_leases = {item.slice_id for item in self.left.items if item not in ended}
         pieces = [[item for item in ended if item.slice_id not in open_leases]]
         pieces += [[item for item in ended if item.slice_id == one] for one in open_leases]
@@ -69,7 +69,7 @@ class SettleEach:
             work_ms = (time.monotonic() - self._since) * 1000 * len(items) / len(ended)
             outcomes = [outcome for item in items for outcome in ended[item].outcomes]
             settled = set(items)
-            held = await settle(piece, Worked(outcomes, work_ms=work_ms), place == 0)
+            held = await settle(piece, ClaimOutcomes(outcomes, work_ms=work_ms), place == 0)
             self.left = self._part(
                 self.left, [one for one in self.left.items if one not in settled], self._since
             )

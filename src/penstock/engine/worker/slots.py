@@ -20,7 +20,7 @@ _GIVING_BACK_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Drained:
+class DrainResult:
     """How running slices ended at a shutdown: finished, released, or left to expire."""
 
     finished: int = 0
@@ -74,7 +74,7 @@ class Slots:
                     stop.raised_at = now
                     task.cancel()
 
-    async def drain(self, seconds: float, release_now: asyncio.Event) -> Drained:
+    async def drain(self, seconds: float, release_now: asyncio.Event) -> DrainResult:
         """Finish or release running slices within ``seconds``; once ``release_now`` is set, release
         them at once."""
         running = set(self._stops)
@@ -88,13 +88,13 @@ class Slots:
         left = late - given_back
         if left:
             self._log.error(
-                "slices could not be given back: their leases run out", slices=len(left)
+                "slices could not be released; their leases will expire", slices=len(left)
             )
             # Releasing failed too; trying longer would delay the end of the process.
             self.abandoned = True
             for task in left:
                 task.cancel()
-        return Drained(len(finished), len(given_back), len(left))
+        return DrainResult(len(finished), len(given_back), len(left))
 
 
 async def _wait(

@@ -41,7 +41,7 @@ class CallLimit:
     delay_ms: float = 0.0
     # No call starts before this time.
     not_before: float = 0.0
-    # When the last caller that was sent away was told to return.
+    # The return time that the last refused caller got.
     _booked_until: float = 0.0
     _lowered_at: float = float("-inf")
     # Until the first refusal the limit doubles with each round of calls.

@@ -92,16 +92,16 @@ class TokenBucket:
 
     tokens: float
     at_ms: float
-    # The provider's own rate, once it has told it.
+    # The rate that the provider itself reported; None until then.
     reported: Rate | None = None
     # The provider asked for a pause until then.
     paused_until_ms: float = 0.0
-    # When the last waiting caller was told to return.
+    # The return time that the last waiting caller got.
     booked_until_ms: float = 0.0
     # What calls cost in the end, as a share of the tokens they take: an average, None until one is
     # known. Shopify asks for the cost of the largest possible answer and gives back the rest.
     cost_share: float | None = None
-    # Tokens of calls that have not ended, and until when they are believed to be under way.
+    # Tokens of calls that have not ended, and until when they count as under way.
     in_flight: float = 0.0
     in_flight_until_ms: float = 0.0
     # When calls were last told to have ended.

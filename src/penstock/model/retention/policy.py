@@ -79,7 +79,7 @@ def parse_policy(text: str) -> RetentionPolicy:
         try:
             number = float(value)
         except ValueError:
-            raise _refused(part) from None
+            raise _refusal(part) from None
         if not equals:
             given |= dict.fromkeys(_DAYS, number)
         elif name in ("doneImports", "failedImports"):
@@ -89,14 +89,14 @@ def parse_policy(text: str) -> RetentionPolicy:
     try:
         return RetentionPolicy.model_validate(given)
     except ValidationError as error:
-        raise _refused(str(error.errors(include_url=False)[0]["loc"][0])) from error
+        raise _refusal(str(error.errors(include_url=False)[0]["loc"][0])) from error
 
 
 def parse_overrides(given: Mapping[str, Any]) -> RetentionOverrides:
     return RetentionOverrides.model_validate(dict(given))
 
 
-def _refused(part: str) -> BadInput:
+def _refusal(part: str) -> BadInput:
     known = ", ".join((*_DAYS, "doneImports", "failedImports"))
     return BadInput(
         "INVALID_PARAMETERS",

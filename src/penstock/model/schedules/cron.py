@@ -50,13 +50,13 @@ class _Field:
         if text in self.names:
             return self.names.index(text) + self.first
         if not (text.isascii() and text.isdigit() and len(text) <= 2):
-            raise self.refused(text)
+            raise self.refusal(text)
         found = int(text)
         if not self.first <= found <= self.last:
-            raise self.refused(text)
+            raise self.refusal(text)
         return found
 
-    def refused(self, text: str) -> BadInput:
+    def refusal(self, text: str) -> BadInput:
         return BadInput(
             "INVALID_PARAMETERS",
             f"cron: {text[:20]!r} is not allowed as {self.name} ({self.first} to {self.last}).",
@@ -70,7 +70,7 @@ class _Field:
         step = 1
         if slash:
             if not (step_text.isascii() and step_text.isdigit() and 0 < int(step_text[:3]) < 100):
-                raise self.refused(text)
+                raise self.refusal(text)
             step = int(step_text[:3])
         if term == "*":
             return range(self.first, self.last + 1, step)
@@ -79,7 +79,7 @@ class _Field:
         if dash:
             last = self.number(end)
             if last < first:
-                raise self.refused(text)
+                raise self.refusal(text)
         else:
             last = self.last if slash else first
         return range(first, last + 1, step)
@@ -227,7 +227,7 @@ def _weekdays(text: str) -> tuple[frozenset[int], frozenset[tuple[int, int]]]:
         weekday, mark, number = part.partition("#")
         if mark:
             if number not in ("1", "2", "3", "4", "5"):
-                raise _WEEKDAY.refused(part)
+                raise _WEEKDAY.refusal(part)
             numbered.add((_WEEKDAY.number(weekday) % 7, int(number)))
         elif part.endswith(_LAST) and len(part) > 1:
             numbered.add((_WEEKDAY.number(part[:-1]) % 7, 0))

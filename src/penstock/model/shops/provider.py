@@ -166,7 +166,7 @@ class Provider(Protocol):
         """The base URL of the shop from what the user entered. Raises `BadInput`."""
 
     async def test(self, call: ProviderCall) -> ShopInfo:
-        """Ask the shop who it is, and whether the credentials allow reading products."""
+        """Ask the shop for its name, and whether the credentials allow reading products."""
 
     async def list(
         self, call: ProviderCall, cursor: str | None = None, since: datetime | None = None
@@ -225,4 +225,4 @@ class OAuthInstall(Protocol):
         the provider, or is about another shop."""
 
     async def exchange(self, call: ProviderCall, app: OAuthApp, code: str) -> Mapping[str, str]:
-        """The credentials that the code stands for."""
+        """The credentials that the code is exchanged for."""

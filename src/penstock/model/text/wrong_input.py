@@ -1,4 +1,4 @@
-"""What is wrong with a value that pydantic refuses, in words for the person who sent it."""
+"""What is wrong with a value that pydantic refuses, as a message for its sender."""
 
 from __future__ import annotations
 

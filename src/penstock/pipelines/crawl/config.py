@@ -14,7 +14,7 @@ Intent = Literal["check", "create", "update", "merge", "replace", "ignoreExistin
 # A company is stopped after so many pages that failed in one run.
 MAX_FAILURES = 5
 
-# Three tries with a second in between. A page that is gone is not tried again.
+# Three tries with a second in between. A page that answers 404 or 410 is not retried.
 _AGAIN = RetryRule(2, base_ms=1000, cap_ms=1000)
 CRAWL_POLICY = RetryPolicy(
     dict.fromkeys(

@@ -60,14 +60,14 @@ async def _crawl(item: Item, ctx: Context) -> Outcome:
         if rules is None:
             return await _read_robots(gate, told["url"])
         if not rules.allows(told["url"]):
-            return _disallowed(told, [_UNPACED])
+            return _disallowed_outcome(told, [_UNPACED])
         pace_ms = max(pace_ms, rules.crawl_delay_ms)
     try:
         if told.get("role") == SITEMAP:
             return await read_sitemap_item(item, ctx, [SetPace(pace_ms)])
         return await _page(item, ctx, config, pace_ms, gate)
     except Disallowed:
-        return _disallowed(told, [SetPace(pace_ms), *_read_rules(gate)])
+        return _disallowed_outcome(told, [SetPace(pace_ms), *_read_rules(gate)])
     except Gone as error:
         gone = ItemError("PAGE_GONE", str(error))
         expired = [] if told.get("role") == SITEMAP else [ExpirePage(company, told["url"])]
@@ -86,7 +86,7 @@ def _read_rules(gate: RobotsGate | None) -> list[Effect]:
     return [] if gate is None else list(gate.read)
 
 
-def _disallowed(told: Mapping[str, Any], effects: list[Effect]) -> Skip:
+def _disallowed_outcome(told: Mapping[str, Any], effects: list[Effect]) -> Skip:
     why = "The site's robots.txt does not allow this page."
     return Skip(why, _cells(told), "ROBOTS_DISALLOWED", effects=effects)
 
@@ -100,14 +100,14 @@ async def _page(
     allows = None if gate is None else gate.allows
     answer = await fetch_page(ctx, url, settings, None if config.recrawl else known, allows)
     if answer.status == UNCHANGED and known is not None:
-        kept = _kept(known, company, url, settings)
+        kept = _kept_outcome(known, company, url, settings)
         links = await _links_of(item, ctx, known)
     else:
         stored = await store_answer(ctx, answer)
         found, links = await _read(
             item, ctx, stored.blob.key, stored.header("content-type"), answer.url
         )
-        kept = _fetched(known, company, url, stored, found, settings)
+        kept = _page_outcome(known, company, url, stored, found, settings)
     spawn = await _children(item, ctx, links)
     pace = SetPace(pace_ms, answer.answered_at)
     effects: list[Effect] = [pace, *_read_rules(gate), kept]
@@ -116,7 +116,7 @@ async def _page(
     return Advance(_checkpoint(kept), _cells(told), effects=effects, spawn=spawn)
 
 
-def _kept(known: KnownPage, company: str, url: str, settings: CrawlSettings) -> KeepPage:
+def _kept_outcome(known: KnownPage, company: str, url: str, settings: CrawlSettings) -> KeepPage:
     """The page as it was, which the server says it still is."""
     return KeepPage(
         known.id, company, url, known.version, False, known.final_url, known.content_type,
@@ -125,7 +125,7 @@ def _kept(known: KnownPage, company: str, url: str, settings: CrawlSettings) -> 
     )  # fmt: skip
 
 
-def _fetched(
+def _page_outcome(
     known: KnownPage | None, company: str, url: str, stored: StoredAnswer, simhash: int | None,
     settings: CrawlSettings,
 ) -> KeepPage:  # fmt: skip

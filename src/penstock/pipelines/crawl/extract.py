@@ -74,15 +74,15 @@ class Extracted:
 async def extract(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None]:
     """Items of one batch have the same config; they may be of several runs."""
     gate = asyncio.Semaphore(_AT_ONCE)
-    read = await asyncio.gather(*(_extracted(item, ctx, gate) for item in batch))
+    read = await asyncio.gather(*(_extract_item(item, ctx, gate) for item in batch))
     outcomes: list[Outcome | None] = [None if isinstance(one, Extracted) else one for one in read]
     found = {place: one for place, one in enumerate(read) if isinstance(one, Extracted)}
-    for place, outcome in (await _judged(batch, found, ctx)).items():
+    for place, outcome in (await _compare_with_baselines(batch, found, ctx)).items():
         outcomes[place] = outcome
     return outcomes
 
 
-async def _extracted(
+async def _extract_item(
     item: Item, ctx: Context, gate: asyncio.Semaphore
 ) -> Extracted | Outcome | None:
     """In a child process; None: not started any more."""
@@ -115,7 +115,7 @@ async def _extracted(
     return Extracted(page, told["kind"], told["fields"], told["lineage"], told["digest"])
 
 
-async def _judged(
+async def _compare_with_baselines(
     batch: Sequence[Item], found: Mapping[int, Extracted], ctx: Context
 ) -> dict[int, Outcome]:
     outcomes: dict[int, Outcome] = {}
@@ -126,7 +126,7 @@ async def _judged(
         if one.kind is None:
             outcomes[place] = _empty(item, one)
         elif baseline is not None and one.is_unchanged(baseline) and not item.job.config.recrawl:
-            outcomes[place] = _unchanged(item, one, baseline)
+            outcomes[place] = _unchanged_outcome(item, one, baseline)
         elif one.kind == "job":
             outcomes[place] = _posting(item, one)
         else:
@@ -164,7 +164,7 @@ def _empty(item: Item, one: Extracted) -> Outcome:
     return Skip(_NOTHING, _cells(item), "NOTHING_EXTRACTED", effects=kept)
 
 
-def _unchanged(item: Item, one: Extracted, baseline: Baseline) -> Outcome:
+def _unchanged_outcome(item: Item, one: Extracted, baseline: Baseline) -> Outcome:
     """The version is not kept; the item refers to the one it equals from now on."""
     page = {
         **one.page, "version": baseline.version, "blob": baseline.blob_key,
@@ -243,14 +243,14 @@ def _cells(item: Item, one: Extracted | None = None) -> dict[str, Any]:
     cells["kind"] = one.kind
     if one.kind == "job":
         fields = one.fields
-        cells |= _some(fields, "title", "datePosted", "validThrough")
+        cells |= _filled_fields(fields, "title", "datePosted", "validThrough")
         cells["location"] = "; ".join(map(str, fields.get("locations") or ())) or None
         cells["employmentType"] = ", ".join(map(str, fields.get("employmentType") or ())) or None
     elif one.kind == "product":
         cells["title"] = one.fields.get("name")
-        cells |= _some(one.fields, "brand", "price", "currency", "sku", "gtin")
+        cells |= _filled_fields(one.fields, "brand", "price", "currency", "sku", "gtin")
     return {name: value for name, value in cells.items() if value is not None}
 
 
-def _some(fields: Mapping[str, Any], *names: str) -> dict[str, Any]:
+def _filled_fields(fields: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: fields[name] for name in names if fields.get(name)}

@@ -27,7 +27,7 @@ async def preview_page(job: Job, ctx: Context) -> Mapping[str, Any]:
         page = {"url": url, "finalUrl": url, "contentType": "text/html; charset=utf-8"}
         body = html.encode("utf-8", "replace")
     else:
-        answer = await _fetched(job, ctx, url)
+        answer = await _fetch_page(job, ctx, url)
         page = {"url": url, "finalUrl": answer.url, "contentType": answer.header("content-type")}
         body = answer.body
     try:
@@ -43,7 +43,7 @@ async def preview_page(job: Job, ctx: Context) -> Mapping[str, Any]:
     return {**page, "size": len(body), **told}
 
 
-async def _fetched(job: Job, ctx: Context, url: str) -> Any:
+async def _fetch_page(job: Job, ctx: Context, url: str) -> Any:
     settings = ctx.port(CrawlSettings)
     allows = RobotsGate(ctx, job.org_id).allows if job.config.robots else None
     try:

@@ -84,7 +84,7 @@ async def fetch_page(
         headers["If-None-Match"] = known.etag
     if known is not None and known.last_modified:
         headers["If-Modified-Since"] = known.last_modified
-    answer = await _followed(ctx, url, headers, settings, allows)
+    answer = await _follow_redirects(ctx, url, headers, settings, allows)
     if answer.status == UNCHANGED and known is not None:
         return answer
     _require_content(answer, "The page's server")
@@ -92,7 +92,7 @@ async def fetch_page(
     return answer
 
 
-async def _followed(
+async def _follow_redirects(
     ctx: Context, url: str, headers: dict[str, str], settings: CrawlSettings, allows: Allows | None
 ) -> FetchResponse:
     """The answer after all redirects, each of which must be allowed by its site, too."""
@@ -156,14 +156,14 @@ def _require_html(answer: FetchResponse) -> None:
 
 async def store_answer(ctx: Context, answer: FetchResponse) -> StoredAnswer:
     """Keep the body, compressed the same way every time: the same page is the same blob."""
-    packed, digest = await asyncio.to_thread(_packed, answer.body)
-    blob = await ctx.blobs.put(_one(packed), len(packed))
+    packed, digest = await asyncio.to_thread(_compress, answer.body)
+    blob = await ctx.blobs.put(_as_stream(packed), len(packed))
     return StoredAnswer(answer, blob, digest)
 
 
-def _packed(body: bytes) -> tuple[bytes, str]:
+def _compress(body: bytes) -> tuple[bytes, str]:
     return gzip.compress(body, 6, mtime=0), sha256(body).hexdigest()
 
 
-async def _one(content: bytes) -> AsyncIterator[bytes]:
+async def _as_stream(content: bytes) -> AsyncIterator[bytes]:
     yield content

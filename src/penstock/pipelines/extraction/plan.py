@@ -116,14 +116,14 @@ def with_job_settings(profile: Profile, header: Sequence[str], config: Any) -> P
     if config.strict is not None:
         changes["strict"] = tuple(config.strict)
     if config.mapping is not None:
-        changes["columns"] = _mapped(profile, header, config.mapping)
+        changes["columns"] = _map_columns(profile, header, config.mapping)
     chosen = replace(profile, **changes) if changes else profile
     if chosen.required is None:
-        chosen = replace(chosen, required=_expected(chosen, header))
+        chosen = replace(chosen, required=_required_fields(chosen, header))
     return chosen
 
 
-def _expected(profile: Profile, header: Sequence[str]) -> tuple[str, ...]:
+def _required_fields(profile: Profile, header: Sequence[str]) -> tuple[str, ...]:
     """The default of required fields: those for which the file has a column. A file without titles
     should not fail in every row."""
     columns = profile.columns
@@ -144,7 +144,7 @@ def check_mapping(header: Sequence[str], mapping: Mapping[str, str | None] | Non
         )
 
 
-def _mapped(
+def _map_columns(
     profile: Profile, header: Sequence[str], mapping: Mapping[str, str | None]
 ) -> dict[str, ColumnRule]:
     check_mapping(header, mapping)
@@ -359,7 +359,7 @@ def today() -> date:
 
 
 @lru_cache(maxsize=32)
-def _compiled(header: tuple[str, ...], kept: bytes, base: str) -> tuple[Plan, Validator]:
+def _compile(header: tuple[str, ...], kept: bytes, base: str) -> tuple[Plan, Validator]:
     context = orjson.loads(kept)
     profile = profiles.from_json(context["profile"])
     decisions = [ColumnDecision.from_json(one) for one in context["decisions"]]
@@ -374,7 +374,7 @@ def plan_of(job: Job) -> tuple[Plan, Validator]:
             "INVALID_CONFIG", "This job was started by an older version of Penstock. Clone it."
         )
     kept = {name: job.context[name] for name in ("profile", "decisions", "rates")}
-    return _compiled(tuple(job.header or ()), orjson.dumps(kept), job.config.base_currency)
+    return _compile(tuple(job.header or ()), orjson.dumps(kept), job.config.base_currency)
 
 
 def profile_of(job: Job) -> Profile:

@@ -91,14 +91,14 @@ def sample_file(
     add_rows(stats, rows)
     return {
         **found,
-        "rows": _shown(rows),
+        "rows": _first_rows(rows),
         "sampled": len(rows),
         "stats": [one.as_json() for one in stats],
-        "repeated": _repeated(rows, width),
+        "repeated": _count_repeated(rows, width),
     }
 
 
-def _repeated(rows: Sequence[Sequence[str]], width: int) -> list[int]:
+def _count_repeated(rows: Sequence[Sequence[str]], width: int) -> list[int]:
     """For each column, how many cells repeat the text of another one above them."""
     seen: list[set[str]] = [set() for _ in range(width)]
     repeated = [0] * width
@@ -116,7 +116,7 @@ def _chars(row: Sequence[str]) -> int:
     return sum(map(len, row))
 
 
-def _shown(rows: Sequence[list[str]]) -> list[list[str]]:
+def _first_rows(rows: Sequence[list[str]]) -> list[list[str]]:
     """The first rows, at least one, up to the limit of an answer."""
     shown: list[list[str]] = []
     chars = 0

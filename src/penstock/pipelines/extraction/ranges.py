@@ -272,7 +272,7 @@ async def complete(job: Job, rows: RowRange, made: PreparedRows, ctx: Context) -
             if match.document is not None or next_step(match, job.config.intent) != "write":
                 outcome = outcome_of(job, match, match.cells())
                 stored.append(_stored_outcome(outcome, parts))
-                effects += [(row_no, _digested(one, digest)) for one in outcome.effects]
+                effects += [(row_no, _with_digest(one, digest)) for one in outcome.effects]
             elif match.names.id is None or match.names.id in created:
                 # Another row of this range creates the product.
                 stored.append(_ended_or_waiting(WAITS, parts, None))
@@ -361,7 +361,7 @@ async def _find_unchanged(
     return known
 
 
-def _digested(effect: Effect, digest: bytes) -> Effect:
+def _with_digest(effect: Effect, digest: bytes) -> Effect:
     return replace(effect, digest=digest) if isinstance(effect, UpsertProduct) else effect
 
 

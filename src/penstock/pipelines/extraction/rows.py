@@ -52,7 +52,7 @@ def extract_row(item: Item, plan: Plan, validator: Validator) -> Outcome:
     result = flatten(product, item.job.context["columns"])
     problems = [_problem_json(one) for one in row.problems[:_MAX_PROBLEMS]]
     if item.noticed:
-        problems += _unreported(item.noticed, problems)
+        problems += _reader_problems(item.noticed, problems)
     kept: dict[str, Any] = {"product": product, "lineage": row.lineage, "problems": problems}
     if row.group is not None:
         kept["group"] = {"name": row.group, "continues": row.continues}
@@ -62,7 +62,7 @@ def extract_row(item: Item, plan: Plan, validator: Validator) -> Outcome:
         seen = [*seen_names(names), *(["seen:part"] if row.continues else [])]
     if verdict == "valid":
         kept[BRIEF] = names.brief()
-        return Advance(kept, result, effects=(_named(row, names, plan, seen),))
+        return Advance(kept, result, effects=(_name_row(row, names, plan, seen),))
     # Written even if empty, to replace the names of an earlier run.
     effects = [NameRow(seen)]
     first = next((one for one in row.problems if one.severity == "error"), row.problems[0])
@@ -99,7 +99,7 @@ def _problem_json(problem: RowProblem) -> dict[str, object]:
     return shown if field is None else shown | {"field": field}
 
 
-def _unreported(
+def _reader_problems(
     noticed: Sequence[Mapping[str, Any]], problems: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """Problems found by the reader that the row's own problems do not cover."""
@@ -115,7 +115,7 @@ def seen_names(names: Identifiers) -> list[str]:
     return [f"seen:{kind}:{name}"[:MAX_NAME_LENGTH] for kind, name in known if name]
 
 
-def _named(row: NormalisedRow, names: Identifiers, plan: Plan, seen: Sequence[str]) -> NameRow:
+def _name_row(row: NormalisedRow, names: Identifiers, plan: Plan, seen: Sequence[str]) -> NameRow:
     """Names by which other rows find this one: as a duplicate, a variant or a parent."""
     profile = plan.profile
     keys = []

@@ -56,7 +56,7 @@ def read_shaped(
         shape = plan.pop(SHAPE, None)
         cursor = {**cursor, "plan": plan}
     if shape == _TRANSPOSED:
-        yield from _transposed(list(read_table(path, options, limits, cursor)))
+        yield from _transpose(list(read_table(path, options, limits, cursor)))
         return
     pieces = read_table(path, options, limits, cursor)
     if cursor is not None and shape is None:
@@ -74,9 +74,9 @@ def read_shaped(
         pieces = read_table(path, options, limits)
         begun = list(islice(pieces, 3))
     if cursor is None and isinstance(begun[-1], TableEnd) and options.get("header_row") is None:
-        turned = _turned(path, options, limits, begun)
+        turned = _read_transposed(path, options, limits, begun)
         if turned is not None:
-            yield from _transposed(turned)
+            yield from _transpose(turned)
             return
     head = begun[0]
     if cursor is None and isinstance(head, TableHead) and continues_rows(head.names):
@@ -102,7 +102,7 @@ def _with_sections(
     names = unique_names([*head.names, sections.name])
     yield head._replace(plan={**head.plan, SHAPE: sections.name}, names=names)
     for piece in chain(begun[1:], rest):
-        yield sections.added(piece)
+        yield sections.add_to(piece)
 
 
 def _better_start(
@@ -174,7 +174,7 @@ class _Sections:
         label = labels.pop() if len(labels) == 1 else None
         return _Sections(label or _SECTION, width, _title(head, rows))
 
-    def added(self, piece: Piece) -> Piece:
+    def add_to(self, piece: Piece) -> Piece:
         if not isinstance(piece, TableChunk):
             return piece
         for row in piece.rows:
@@ -215,7 +215,7 @@ def _fields(name: str) -> frozenset[str]:
     return frozenset(one.target for one in found if one.confidence >= _MIN_CONFIDENCE)
 
 
-def _turned(
+def _read_transposed(
     path: str, options: Mapping[str, Any], limits: Mapping[str, int], begun: Sequence[Piece]
 ) -> list[Piece] | None:
     """The pieces of the whole table without a header, if it is transposed."""
@@ -252,7 +252,7 @@ def _are_fields(labels: Sequence[str], least: int) -> bool:
     return known >= least and 2 * known > len(labels)
 
 
-def _transposed(pieces: Sequence[Piece]) -> Iterator[Piece]:
+def _transpose(pieces: Sequence[Piece]) -> Iterator[Piece]:
     head, end = pieces[0], pieces[-1]
     assert isinstance(head, TableHead)
     assert isinstance(end, TableEnd)

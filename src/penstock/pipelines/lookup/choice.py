@@ -27,7 +27,7 @@ def chosen_product(item: Item) -> UUID | None:
 
 
 def chosen_outcome(item: Item, products: Mapping[UUID, CatalogProduct]) -> Outcome:
-    """The item with that product. One that is gone by now is not found."""
+    """The item with that product. An item that was deleted meanwhile is not found."""
     checkpoint = item.normalized or {}
     chosen = checkpoint[CHOSEN]
     candidate = _candidate(item, chosen)

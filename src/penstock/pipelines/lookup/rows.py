@@ -55,7 +55,7 @@ class PlanSettings:
     price_guard: None = None
 
 
-def _planned(job: Job) -> Job:
+def _with_plan_settings(job: Job) -> Job:
     return replace(job, config=PlanSettings(job.config.profile, job.config.mapping))
 
 
@@ -96,7 +96,7 @@ async def row_context(job: Job, cursor: Mapping[str, Any], ctx: Context) -> dict
     """Map the columns by all of their cells, as for a supplier file."""
     header = job.header or ()
     stats = [ColumnStats.from_json(one) for one in cursor["columns"]]
-    planned = _planned(job)
+    planned = _with_plan_settings(job)
     profile, proposal, origin = await choose_profile(planned, header, stats, ctx.port(Profiles))
     reading = cursor.get("reading", {})
     found = build_context(header, stats, profile, proposal, origin, (), "USD", reading)
@@ -137,7 +137,7 @@ async def _read_alone(item: Item, ctx: Context) -> Outcome:
 def parse_rows(batch: Sequence[Item]) -> Sequence[Outcome]:
     """What each row asks for."""
     jobs = {item.job.id: item.job for item in batch}
-    plans = {job_id: plan_of(_planned(job))[0] for job_id, job in jobs.items()}
+    plans = {job_id: plan_of(_with_plan_settings(job))[0] for job_id, job in jobs.items()}
     return [_read_row(item, plans[item.job.id]) for item in batch]
 
 

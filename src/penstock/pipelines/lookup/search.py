@@ -81,7 +81,7 @@ async def search(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None
         if place not in outcomes:
             outcomes[place] = _outcome(one, states[place], products)
     return [
-        outcomes[place] if place in outcomes else _settled(item, products)
+        outcomes[place] if place in outcomes else _decided_or_chosen_outcome(item, products)
         for place, item in enumerate(batch)
     ]
 
@@ -91,7 +91,7 @@ def _is_settled(item: Item) -> bool:
     return CHOSEN in (item.normalized or {}) or is_decided(item)
 
 
-def _settled(item: Item, products: Products) -> Outcome:
+def _decided_or_chosen_outcome(item: Item, products: Products) -> Outcome:
     if is_decided(item):
         return decided_outcome(item, products)
     return chosen_outcome(item, products)

@@ -58,10 +58,10 @@ async def _page(item: Item, task: SourceTask, source: OpenedSource, ctx: Context
     tools = tools_of(ctx, base_currency=task.order.base_currency)
     cached = await ctx.blobs.answers.get(name)
     if cached is not None:
-        raw = _restored(cached)
+        raw = _decode_answer(cached)
         return SourcePage(raw, await read_page(source, raw.body, raw.headers, tools, maps=False))
     page = await fetch_page(source, task.order.search(), task.state, tools)
-    await ctx.blobs.answers.put(name, _preserved(page.raw))
+    await ctx.blobs.answers.put(name, _encode_answer(page.raw))
     return page
 
 
@@ -71,13 +71,13 @@ def _cache_name(item: Item, source: OpenedSource) -> str:
     return hashlib.sha256(told.encode()).hexdigest() + ".answer"
 
 
-def _preserved(raw: RawAnswer) -> bytes:
+def _encode_answer(raw: RawAnswer) -> bytes:
     head = {"url": raw.url, "method": raw.method, "status": raw.status, "ms": raw.ms,
             "headers": dict(raw.headers)}  # fmt: skip
     return orjson.dumps(head) + _SEPARATOR + raw.body
 
 
-def _restored(content: bytes) -> RawAnswer:
+def _decode_answer(content: bytes) -> RawAnswer:
     head, _, body = content.partition(_SEPARATOR)
     told: dict[str, Any] = orjson.loads(head)
     return RawAnswer(told["url"], told["method"], told["status"], told["headers"], body, told["ms"])

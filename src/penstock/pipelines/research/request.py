@@ -87,11 +87,11 @@ async def _request(item: Item, ctx: Context) -> Outcome:
 
 async def _first(item: Item, ctx: Context) -> Plan:
     order: SearchOrder = item.job.config.order
-    chosen = await _chosen(item.job.org_id, order, ctx)
+    chosen = await _choose_sources(item.job.org_id, order, ctx)
     return Plan(order, chosen, list(chosen))
 
 
-async def _chosen(org_id: int, order: SearchOrder, ctx: Context) -> Mapping[str, UUID]:
+async def _choose_sources(org_id: int, order: SearchOrder, ctx: Context) -> Mapping[str, UUID]:
     known = await ctx.port(Sources).names(org_id)
     if order.sources is None:
         if not known:

@@ -89,7 +89,7 @@ async def _store(item: Item, ctx: Context) -> Outcome:
     order = SearchOrder.model_validate(told["order"])
     request = await request_document(item.job.id, ctx) or {}
     jobs = [*(UUID(one) for one in request.get("previous", ())), item.job.id]
-    merged = await _merged(jobs, order, ctx)
+    merged = await _merge_offers(jobs, order, ctx)
     spawn = [
         Child(_product_key(rank, number), _product_input(rank, one), "notify")
         for rank, one in enumerate(merged.products, 1)
@@ -125,7 +125,7 @@ def _product_key(rank: int, number: int) -> str:
     return f"product:{rank:06}" if number == 1 else f"product:{rank:06}@{number}"
 
 
-async def _merged(jobs: Sequence[UUID], order: SearchOrder, ctx: Context) -> Merged:
+async def _merge_offers(jobs: Sequence[UUID], order: SearchOrder, ctx: Context) -> Merged:
     offers: list[SourceOffer] = []
     for job_id in jobs:
         for page in await named_documents(job_id, OFFERS, ctx):

@@ -30,7 +30,7 @@ _AT_ONCE = 16
 _LEAST_SECONDS = 60.0
 
 
-def reached(stage: str) -> int:
+def progress_after(stage: str) -> int:
     """The progress of an item that has completed a stage."""
     total = 0
     for name, share in SHARES.items():
@@ -73,7 +73,7 @@ def progress_event(
     request_id: str, stage: str, message: str, started: float, source: str | None = None
 ) -> Emit:
     """An event of the request as a whole, or of one source."""
-    done = reached(stage)
+    done = progress_after(stage)
     elapsed = max(0.0, time.time() - started)
     data: dict[str, Any] = {
         "requestId": request_id,
@@ -102,7 +102,7 @@ def for_each(work: Work) -> StageFunction:
             for index, item in waiting:
                 if ctx.time_is_up():
                     return
-                outcomes[index] = await _guarded(work, item, ctx)
+                outcomes[index] = await _run_guarded(work, item, ctx)
 
         await asyncio.gather(*(lane() for _ in range(min(_AT_ONCE, len(batch)))))
         return outcomes
@@ -110,7 +110,7 @@ def for_each(work: Work) -> StageFunction:
     return run
 
 
-async def _guarded(work: Work, item: Item, ctx: Context) -> Outcome:
+async def _run_guarded(work: Work, item: Item, ctx: Context) -> Outcome:
     seconds = _seconds(item, ctx)
     try:
         async with asyncio.timeout(seconds):

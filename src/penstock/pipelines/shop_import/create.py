@@ -29,10 +29,10 @@ async def map_products(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome 
         return ()
     base = batch[0].job.config.base_currency
     rates: RateTable = tuple(await ctx.port(Profiles).rates(base, today()))
-    return [_mapped(item, base, rates) for item in batch]
+    return [_map_item(item, base, rates) for item in batch]
 
 
-def _mapped(item: Item, base: str, rates: RateTable) -> Outcome:
+def _map_item(item: Item, base: str, rates: RateTable) -> Outcome:
     told = item.normalized if item.normalized and "shop" in item.normalized else item.input
     shop = ShopProduct.from_json(told["shop"])
     source = told["source"]
@@ -50,7 +50,7 @@ async def create(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None
     """Compare with the catalog, write what the intent allows, and add the pictures as items."""
     outcomes: dict[int, Outcome] = {}
     for members in _by_job(batch).values():
-        outcomes |= await _created(members, ctx)
+        outcomes |= await _create_products(members, ctx)
     return [outcomes[id(item)] for item in batch]
 
 
@@ -61,7 +61,7 @@ def _by_job(batch: Sequence[Item]) -> dict[UUID, list[Item]]:
     return found
 
 
-async def _created(items: Sequence[Item], ctx: Context) -> dict[int, Outcome]:
+async def _create_products(items: Sequence[Item], ctx: Context) -> dict[int, Outcome]:
     job = items[0].job
     config = job.config
     # One shop has one source.

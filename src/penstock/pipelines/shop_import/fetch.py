@@ -91,10 +91,10 @@ async def _fetch(
         found = await soon_again(lambda: provider.complete(call, products), ctx)
     else:
         found = [await soon_again(lambda: provider.get(call, first.input["id"]), ctx)]
-    return [_fetched(product, connection.source) for product in found]
+    return [_product_outcome(product, connection.source) for product in found]
 
 
-def _fetched(product: ShopProduct, source: str) -> Advance:
+def _product_outcome(product: ShopProduct, source: str) -> Advance:
     cells = {KIND: "product", "sourceId": product.id, "title": product.title}
     return Advance({"shop": product.as_json(), "source": source}, cells)
 
@@ -152,7 +152,7 @@ def _next_page(number: int, page: ListPage) -> Child:
 
 
 def _effects(number: int, page: ListPage) -> list[Effect]:
-    names = [_seen(one) for one in page.products]
+    names = [_seen_name(one) for one in page.products]
     if page.next_cursor is None:
         names.append(LAST_PAGE)
     counts = {"listed": len(page.products)}
@@ -161,6 +161,6 @@ def _effects(number: int, page: ListPage) -> list[Effect]:
     return [NameRow(names), CountInGroup(PRODUCTS, counts)]
 
 
-def _seen(product: ShopProduct) -> str:
+def _seen_name(product: ShopProduct) -> str:
     """The shop has this product: it is not missing."""
     return f"seen:id:{product.id}"[:MAX_NAME_LENGTH]

@@ -70,7 +70,7 @@ async def _download(item: Item, ctx: Context, known: Mapping[str, KnownPicture])
         told = {"blob": found.blob_key, "sha256": found.sha256, "size": found.size}
         return Advance(told, _cells(item, "reused"))
     try:
-        blob = await soon_again(lambda: _stored(url, item.job.config, ctx), ctx)
+        blob = await soon_again(lambda: _store_picture(url, item.job.config, ctx), ctx)
     except PermanentError as error:
         return Fail(ItemError.of(error), _cells(item, "failed"))
     kept = KeepBlob(blob.key, "picture", _owner(url))
@@ -78,7 +78,7 @@ async def _download(item: Item, ctx: Context, known: Mapping[str, KnownPicture])
     return Advance(told, _cells(item, "downloaded"), effects=[kept])
 
 
-async def _stored(url: str, config: Any, ctx: Context) -> StoredBlob:
+async def _store_picture(url: str, config: Any, ctx: Context) -> StoredBlob:
     """Stream the picture into the blob store. Each shop has its own turns, also where many shops
     have their pictures on one host: one whose pictures are refused does not delay the others."""
     fetcher = ctx.fetchers[FetchPurpose.PROVIDER]
@@ -123,10 +123,10 @@ async def upload(batch: Sequence[Item], ctx: Context) -> Sequence[Outcome | None
     org_id = batch[0].job.org_id
     hashes = [_checkpoint(item)["sha256"] for item in batch]
     known = await ctx.port(PictureIndex).with_content(org_id, hashes)
-    return [_uploaded(item, known.get(_checkpoint(item)["sha256"])) for item in batch]
+    return [_upload_outcome(item, known.get(_checkpoint(item)["sha256"])) for item in batch]
 
 
-def _uploaded(item: Item, same: KnownPicture | None) -> Outcome:
+def _upload_outcome(item: Item, same: KnownPicture | None) -> Outcome:
     told, url = _checkpoint(item), item.input["url"]
     made = {} if same is None else same.thumbnails
     picture = StorePicture(
@@ -156,7 +156,7 @@ async def _make_thumbnails(item: Item, ctx: Context) -> Outcome:
             )
     except (ChildCrashed, PermanentError) as error:
         return Fail(_unreadable(error), _cells(item, "unreadable"))
-    blobs = await asyncio.gather(*(ctx.blobs.put(_one(one), _MAX_BYTES) for one in pictures))
+    blobs = await asyncio.gather(*(ctx.blobs.put(_as_stream(one), _MAX_BYTES) for one in pictures))
     made = {box: blob.key for box, blob in zip(lacking, blobs, strict=True)}
     picture = StorePicture(
         url, told["blob"], told["sha256"], told["size"], width, height, made,
@@ -172,7 +172,7 @@ def _unreadable(error: Exception) -> ItemError:
     return ItemError("PICTURE_UNREADABLE", "The picture is more than its decoder can take.")
 
 
-async def _one(content: bytes) -> AsyncIterator[bytes]:
+async def _as_stream(content: bytes) -> AsyncIterator[bytes]:
     yield content
 
 

@@ -101,7 +101,7 @@ class ShopImport(Pipeline):
             start = stop
 
     async def last_effects(self, job: Job, ctx: Context) -> Sequence[Effect]:
-        """Only a list that was read to its end says what is missing and where to go on."""
+        """Only a list that was read to its end says what is missing and where to continue."""
         config: ShopImportConfig = job.config
         found, next_since = await _end_of_list(job, ctx)
         effects: list[Effect] = [

@@ -79,17 +79,17 @@ async def search_page(
     """One page: the raw answer and its products. ``state`` {} is the first page. An answer that is
     no success, or in another form than configured, raises its error and counts against the
     source."""
-    return await _asked(source, query, state, tools, maps=True)
+    return await _ask(source, query, state, tools, maps=True)
 
 
 async def fetch_page(
     source: OpenedSource, query: SearchQuery, state: PageState, tools: SourceTools
 ) -> SourcePage:
     """The same without the products: `read_page` makes them of the kept answer later."""
-    return await _asked(source, query, state, tools, maps=False)
+    return await _ask(source, query, state, tools, maps=False)
 
 
-async def _asked(
+async def _ask(
     source: OpenedSource, query: SearchQuery, state: PageState, tools: SourceTools, *, maps: bool
 ) -> SourcePage:
     async with tools.enter(source):

@@ -118,7 +118,7 @@ class _Lines:
 
 def split(content: bytes, offset: int, currency: str | None, *, at_end: bool) -> Piece | None:
     """The products that are complete in this piece; None if it does not contain one whole product.
-    The last product is left for the next piece, because its lines may go on there."""
+    The last product is left for the next piece, because its lines may continue there."""
     usable = len(content) if at_end else content.rfind(b"\n") + 1
     groups: list[_Lines] = []
     place = 0

@@ -1,4 +1,4 @@
-"""The Shopify provider: which way products are listed, and how a list goes on."""
+"""The Shopify provider: how products are listed, and how a list continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How requests prove who sends them: basic authentication over HTTPS, OAuth 1.0a over HTTP, where a
+"""How requests are authenticated: basic authentication over HTTPS, OAuth 1.0a over HTTP, where a
 password would be readable on the way."""
 
 from __future__ import annotations

@@ -261,7 +261,7 @@ async def history(
 
 @dataclass(frozen=True, slots=True)
 class ExportCursor:
-    """Where an export goes on: after a product of a source, or after an id."""
+    """Where an export continues: after a product of a source, or after an id."""
 
     source: str = ""
     source_id: str = ""

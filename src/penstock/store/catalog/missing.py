@@ -66,7 +66,9 @@ class MissingProduct:
     unpublished: bool
 
 
-async def some(conn: Connection, job_id: UUID, after: str, most: int) -> list[MissingProduct]:
+async def page_of_missing(
+    conn: Connection, job_id: UUID, after: str, most: int
+) -> list[MissingProduct]:
     rows = await conn.fetch(_sql.list_missing, job_id, after, most)
     return [MissingProduct(**row) for row in rows]
 

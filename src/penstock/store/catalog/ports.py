@@ -107,7 +107,7 @@ class StoredProducts:
     async def missing(self, job_id: UUID, most: int) -> MissingProducts:
         async with self._db.acquire() as conn:
             count, unpublished = await missing.counts(conn, job_id)
-            first = await missing.some(conn, job_id, "", most)
+            first = await missing.page_of_missing(conn, job_id, "", most)
         return MissingProducts(count, unpublished, [asdict(one) for one in first])
 
 

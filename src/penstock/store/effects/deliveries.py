@@ -15,7 +15,8 @@ class Deliveries(EffectWriter):
 
     async def write(self, conn: Connection, batch: EffectBatch) -> tuple[()]:
         tried = [
-            webhooks.Tried(one.row_no, one.effect, one.error, one.attempts) for one in batch.asked
+            webhooks.DeliveryAttempt(one.row_no, one.effect, one.error, one.attempts)
+            for one in batch.asked
         ]
         await webhooks.note_tries(conn, batch.job_id, tried, batch.worker)
         return ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from penstock.model.effects import EffectBatch, EffectWriter, LockOrder, NoteNotification
 from penstock.store.database import Connection
 from penstock.store.monitor import notifications
-from penstock.store.monitor.notifications import TriedNotification
+from penstock.store.monitor.notifications import NotificationAttempt
 
 
 class NotificationNotes(EffectWriter):
@@ -17,7 +17,7 @@ class NotificationNotes(EffectWriter):
     async def write(self, conn: Connection, batch: EffectBatch) -> tuple[()]:
         for one in batch.asked:
             note = one.effect
-            tried = TriedNotification(
+            tried = NotificationAttempt(
                 one.row_no, note.notification_ids, note.title, note.state, one.error, one.attempts
             )
             await notifications.note_try(conn, batch.job_id, tried, batch.worker)

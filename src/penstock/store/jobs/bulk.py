@@ -135,7 +135,7 @@ async def lock(conn: Connection, operation_id: UUID) -> Operation | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Walked:
+class JobWalk:
     """Matching jobs among those checked; ``last`` is the last checked one, None at the end."""
 
     ids: tuple[UUID, ...]
@@ -144,7 +144,7 @@ class Walked:
 
 async def walk(
     conn: Connection, reach: Reach, wanted: JobFilter, after: UUID, asked_at: datetime, most: int
-) -> Walked:
+) -> JobWalk:
     row = await conn.fetchrow(
         _sql.walk_jobs, reach.org_id, after,
         None if wanted.job_ids is None else list(wanted.job_ids), asked_at, reach.owner_id,
@@ -152,7 +152,7 @@ async def walk(
         wanted.user_id, wanted.name, wanted.created_after, wanted.created_before, most,
     )  # fmt: skip
     assert row is not None
-    return Walked(tuple(row["ids"]), row["last"] if row["walked"] == most else None)
+    return JobWalk(tuple(row["ids"]), row["last"] if row["walked"] == most else None)
 
 
 async def count_more(conn: Connection, operation_id: UUID, matched: int, last: UUID | None) -> None:

@@ -229,7 +229,7 @@ async def take_blob(conn: Connection, blob_key: str) -> bool:
     """Whether the blob may be deleted in this transaction, because nothing refers to it. Checks all
     orgs, so ``conn`` must be the owner's."""
     await conn.execute(_sql.take_blob, blob_key)
-    return not await conn.fetchval(_sql.names_blob, blob_key)
+    return not await conn.fetchval(_sql.is_blob_referenced, blob_key)
 
 
 async def more_files(conn: Connection, job_id: UUID) -> tuple[UUID, ...]:
@@ -307,7 +307,7 @@ async def _flag(conn: Connection, statement: str, job_id: UUID, event: str) -> s
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A job that has begun to end."""
+    """A job whose ending has begun."""
 
     lane: str
     pipeline: str
@@ -365,7 +365,7 @@ async def end_ending(conn: Connection, job_id: UUID, worker: str | None) -> bool
     return True
 
 
-async def tell(
+async def add_event(
     conn: Connection, job_id: UUID, event: str, data: Mapping[str, Any], worker: str | None
 ) -> None:
     """Write one event of a job, numbered under its lock."""

@@ -18,7 +18,7 @@ from penstock.store.queries import load
 _sql = load("pending")
 _FIRST_JOB = UUID(int=0)
 _MOST_OLDEST = 10
-# Rows that one step of a search looks at, and how long a page goes on with steps.
+# Rows that one step of a search looks at, and how long a page continues with steps.
 _LOOKED_AT = 5000
 _PATIENCE_S = 0.5
 
@@ -158,9 +158,9 @@ async def waiting_rows(
     return [row["row_no"] for row in rows]
 
 
-async def wait_no_longer(conn: Connection, job_id: UUID, rows: Sequence[int]) -> dict[int, int]:
+async def make_due(conn: Connection, job_id: UUID, rows: Sequence[int]) -> dict[int, int]:
     """Make the rows due now; answers the number per stage."""
-    found = await conn.fetch(_sql.wait_no_longer, job_id, list(rows))
+    found = await conn.fetch(_sql.make_due, job_id, list(rows))
     return {row["stage"]: row["rows"] for row in found}
 
 

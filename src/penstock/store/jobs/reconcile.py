@@ -36,19 +36,19 @@ async def stuck(conn: Connection, after_ms: float, most: int) -> list[UUID]:
     return [row["id"] for row in await conn.fetch(_sql.stuck_jobs, after_ms, most)]
 
 
-async def abandoned(conn: Connection, most: int) -> dict[UUID, UUID]:
+async def abandoned_holds(conn: Connection, most: int) -> dict[UUID, UUID]:
     """Jobs that are still held by a bulk operation that has ended, with that operation."""
     rows = await conn.fetch(_sql.abandoned_jobs, most)
     return {row["id"]: row["reopening"] for row in rows}
 
 
-async def mend(conn: Connection, job_id: UUID) -> tuple[list[str], Written] | None:
+async def repair(conn: Connection, job_id: UUID) -> tuple[list[str], Written] | None:
     """Recompute a job's counters from its items; answers what was wrong, or None if the job is
     leased or has ended. ``conn`` holds the claim lock, so that no lease is opened meanwhile."""
     if await conn.fetchval(_sql.is_held, job_id):
         return None
     freed = int((await conn.execute(_sql.free_items, job_id)).removeprefix("UPDATE "))
-    job = await conn.fetchrow(_sql.believed, job_id)
+    job = await conn.fetchrow(_sql.job_counters, job_id)
     if job is None:
         return None
     wrong = [f"{freed} items were marked as held, but had no lease"] if freed else []
@@ -62,7 +62,7 @@ async def mend(conn: Connection, job_id: UUID) -> tuple[list[str], Written] | No
     wrong += _range_moves(move, stages, unread, opens=opens)
     pending = sum(row["pending"] for row in waiting.values()) + unread.rows
     wrong += await _counter_moves(conn, move, job, pending)
-    await conn.execute(_sql.look_again, job_id)
+    await conn.execute(_sql.make_ready, job_id)
     told = wrong or ["it rested although it had work"]
     message = f"The job stood still and was mended: {'; '.join(told)}"
     move.events.append(("job.warning", {"message": message}))

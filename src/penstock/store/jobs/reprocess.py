@@ -87,7 +87,7 @@ class LockedItem:
     input: str
 
 
-async def look_at(conn: Connection, job_id: UUID) -> JobToReopen | None:
+async def get_job_to_reopen(conn: Connection, job_id: UUID) -> JobToReopen | None:
     row = await conn.fetchrow(_sql.look_at_job, job_id)
     return None if row is None else JobToReopen(**row)
 

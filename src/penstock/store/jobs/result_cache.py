@@ -153,8 +153,8 @@ async def is_unchanged(conn: Connection, source: UUID) -> bool:
     return bool(await conn.fetchval(_sql.is_unchanged, source))
 
 
-async def say_cached(conn: Connection, job_id: UUID, source: UUID) -> None:
-    await conn.execute(_sql.say_cached, job_id, source)
+async def mark_cached(conn: Connection, job_id: UUID, source: UUID) -> None:
+    await conn.execute(_sql.mark_cached, job_id, source)
 
 
 async def drop_old(conn: Connection, hours: float, most: int) -> int:

@@ -85,7 +85,7 @@ async def charge(conn: Connection, turn: Turn, actual_ms: float) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Expired:
+class ExpiredLease:
     id: UUID
     kind: str
     job_id: UUID
@@ -96,24 +96,26 @@ class Expired:
     rows: Sequence[int]
 
 
-class Lost(NamedTuple):
+class LostLease(NamedTuple):
     id: UUID
     job_id: UUID
 
 
-async def expired(conn: Connection, lease_ms: float, most: int) -> list[Lost]:
-    return [Lost(*row) for row in await conn.fetch(_sweep.expired_slices, lease_ms, most)]
+async def expired_leases(conn: Connection, lease_ms: float, most: int) -> list[LostLease]:
+    return [LostLease(*row) for row in await conn.fetch(_sweep.expired_slices, lease_ms, most)]
 
 
-async def of_worker(conn: Connection, worker: str) -> list[Lost]:
-    return [Lost(*row) for row in await conn.fetch(_sweep.slices_of_worker, worker)]
+async def of_worker(conn: Connection, worker: str) -> list[LostLease]:
+    return [LostLease(*row) for row in await conn.fetch(_sweep.slices_of_worker, worker)]
 
 
-async def take_expired(conn: Connection, slice_id: UUID, *, holder_is_dead: bool) -> Expired | None:
+async def take_expired(
+    conn: Connection, slice_id: UUID, *, holder_is_dead: bool
+) -> ExpiredLease | None:
     row = await conn.fetchrow(_sweep.take_expired, slice_id, holder_is_dead)
     if row is None:
         return None
-    return Expired(
+    return ExpiredLease(
         row["id"], row["kind"], row["job_id"], row["org_id"], row["position"], row["stage"],
         row["worker"], row["row_nos"],
     )  # fmt: skip

@@ -24,7 +24,7 @@ from penstock.store.jobs.followers import EventRange
 from penstock.store.queries import load
 
 _sql = load("notifications")
-# Events that users may be told of by e-mail.
+# Events of which users may get an e-mail.
 _ENDS = ("job.completed", "job.failed", "job.cancelled")
 _SILENCED = to_json({"code": "SILENCED", "message": "Silenced at that time."})
 
@@ -149,8 +149,8 @@ async def alert_targets(conn: Connection) -> list[AlertTarget]:
     return [AlertTarget(**dict(row)) for row in await conn.fetch(_sql.alert_targets)]
 
 
-async def told_of_alert(conn: Connection, alert_id: UUID) -> list[AlertTarget]:
-    return [AlertTarget(**dict(row)) for row in await conn.fetch(_sql.told_of_alert, alert_id)]
+async def targets_of_alert(conn: Connection, alert_id: UUID) -> list[AlertTarget]:
+    return [AlertTarget(**dict(row)) for row in await conn.fetch(_sql.targets_of_alert, alert_id)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ async def pick(conn: Connection, job_id: UUID, picked: Sequence[tuple[UUID, UUID
 
 
 @dataclass(frozen=True, slots=True)
-class TriedNotification:
+class NotificationAttempt:
     row_no: int
     ids: Sequence[UUID]
     title: str
@@ -224,7 +224,7 @@ class TriedNotification:
 
 
 async def note_try(
-    conn: Connection, job_id: UUID, tried: TriedNotification, worker: str | None
+    conn: Connection, job_id: UUID, tried: NotificationAttempt, worker: str | None
 ) -> None:
     """Write to the log. A final failure becomes a dead letter; a success closes an earlier one."""
     error = None if tried.error is None else to_json(tried.error.as_json())
@@ -273,8 +273,8 @@ async def list_notifications(
 
 
 @dataclass(frozen=True, slots=True)
-class EventToTell:
-    """An event, and the target or the user to tell of it."""
+class EventToNotify:
+    """An event, and the target or the user to notify."""
 
     event_id: int
     event: str
@@ -290,16 +290,18 @@ class EventToTell:
     silenced: bool
 
 
-async def to_tell(conn: Connection, events: EventRange, most: int) -> Sequence[EventToTell]:
-    """Events of the range with the targets and users to tell of them."""
-    if not await conn.fetchval(_sql.any_listener):
+async def events_to_notify(
+    conn: Connection, events: EventRange, most: int
+) -> Sequence[EventToNotify]:
+    """Events of the range with the targets and users to notify."""
+    if not await conn.fetchval(_sql.has_event_targets):
         return ()
     left_out = [*ALERT_EVENTS, "alert.backpressure", "job.progress"]
     rows = await conn.fetch(
-        _sql.to_tell, *events.start, *events.end, left_out, most, [PIPELINE, WEBHOOKS],
+        _sql.events_to_notify, *events.start, *events.end, left_out, most, [PIPELINE, WEBHOOKS],
         list(JOB_EVENTS), list(_ENDS),
     )  # fmt: skip
-    return [EventToTell(**dict(row) | {"data": from_json(row["data"]) or {}}) for row in rows]
+    return [EventToNotify(**dict(row) | {"data": from_json(row["data"]) or {}}) for row in rows]
 
 
 async def watch_job(conn: Connection, job_id: UUID, user_id: int, org_id: int) -> None:

@@ -28,7 +28,7 @@ from penstock.model.network.provider_limits import (
 from penstock.model.network.token_bucket import Rate, TokenBucket
 from penstock.store.database import Connection, Database
 from penstock.store.queries import load
-from penstock.store.workers.workers import tell
+from penstock.store.workers.workers import add_system_event
 
 _sql = load("provider_states")
 # Counts of the health page.
@@ -52,7 +52,7 @@ class _State:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What this process knows of a row."""
+    """The cached row of a key."""
 
     state: _State
     version: int
@@ -147,7 +147,7 @@ class StoredLimits:
         self, key: LimitKey, known: _Known, report: CallReport | None, decide: _Decision
     ) -> tuple[Permit | None, _Known | None]:
         """No permit: the state has changed to the one that is answered, or the change of a circuit
-        has to be told with it."""
+        has to be reported with it."""
         now, state = known.now_ms, known.state
         if report is not None:
             state = self._reported(key, state, now, report)
@@ -197,7 +197,7 @@ class StoredLimits:
             bucket = bucket.landed(0.0, now)
         circuit = _judged(state.circuit, report, now, self._limits)
         if circuit.state is not state.circuit.state and circuit.state is CircuitState.CLOSED:
-            # All callers have waited for the circuit, whatever they were told before.
+            # All callers have waited for the circuit, whatever return times they got before.
             bucket = bucket.without_bookings()
         return _State(bucket, circuit)
 
@@ -233,7 +233,7 @@ async def _tell_change(conn: Connection, key: LimitKey, before: Circuit, after: 
         return
     told = {"orgId": key.org_id, "provider": key.provider, "company": key.company,
             "domain": key.domain, "failures": after.failures or before.failures}  # fmt: skip
-    await tell(conn, event, None, told)
+    await add_system_event(conn, event, None, told)
 
 
 def _ms(at: datetime | None) -> float:

@@ -92,7 +92,7 @@ async def get_ended_job(conn: Connection, job_id: UUID) -> EndedJob | None:
 
 
 async def lock_ended(conn: Connection, job_id: UUID) -> JobLock | None:
-    """None if the job is gone, runs again, or has an open dead letter."""
+    """None if the job was deleted, runs again, or has an open dead letter."""
     row = await conn.fetchrow(_sql.lock_ended, job_id)
     return None if row is None else JobLock(**row)
 

@@ -93,11 +93,11 @@ async def lock_claim(conn: Connection, file_id: UUID, claim_id: UUID) -> bool:
     return bool(await conn.fetch(_sql.lock_claim, file_id, claim_id))
 
 
-async def submitted(conn: Connection, file_id: UUID, job_id: UUID, *, finished: bool) -> None:
+async def record_submit(conn: Connection, file_id: UUID, job_id: UUID, *, finished: bool) -> None:
     await conn.execute(_sql.file_submitted, file_id, job_id, finished)
 
 
-async def failed(
+async def record_failure(
     conn: Connection, file_id: UUID, claim_id: UUID, error: Mapping[str, Any], *, counted: bool,
     retry_seconds: float | None,
 ) -> int | None:  # fmt: skip
@@ -108,7 +108,7 @@ async def failed(
     return None if found is None else int(found)
 
 
-async def changed(conn: Connection, file_id: UUID, claim_id: UUID) -> None:
+async def forget_version(conn: Connection, file_id: UUID, claim_id: UUID) -> None:
     await conn.execute(_sql.file_changed, file_id, claim_id)
 
 
@@ -125,7 +125,7 @@ async def finish_missing(
     await conn.execute(_sql.finish_missing, watcher_id, names, seconds)
 
 
-async def finished(
+async def record_finish(
     conn: Connection, file_id: UUID, done: bool, error: Mapping[str, Any] | None = None
 ) -> None:
     await conn.execute(_sql.file_finished, file_id, done, None if error is None else to_json(error))

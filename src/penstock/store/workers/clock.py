@@ -18,7 +18,7 @@ async def note(conn: Connection) -> None:
     await conn.execute(_sql.note_time)
 
 
-async def mend(conn: Connection, back_ms: float, longest_lease_ms: float) -> None:
+async def repair(conn: Connection, back_ms: float, longest_lease_ms: float) -> None:
     """Correct due times and leases that were set by the clock before. Takes the claim lock, so that
     no claim uses half-corrected times."""
     await conn.execute("SET LOCAL statement_timeout = 0")
@@ -26,5 +26,5 @@ async def mend(conn: Connection, back_ms: float, longest_lease_ms: float) -> Non
     await conn.execute(_sql.shorten_leases, longest_lease_ms)
     await conn.execute(_sql.bring_items_forward, back_ms)
     jobs = [row["id"] for row in await conn.fetch(_sql.live_jobs)]
-    await conn.execute(_sql.look_now, jobs)
+    await conn.execute(_sql.make_ready, jobs)
     await conn.execute(_claims.refresh_ready, jobs)

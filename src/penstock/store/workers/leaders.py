@@ -22,7 +22,7 @@ async def end_stale(conn: Connection, name: str, stale_ms: float) -> list[str]:
 
 
 async def take(conn: Connection, name: str, worker: str) -> bool:
-    """Try to lead for as long as this connection lives."""
+    """Try to become the leader for the life of this connection."""
     if not await conn.fetchval(_sql.try_to_lead, name):
         return False
     await conn.execute(_sql.take_lead, name, worker)

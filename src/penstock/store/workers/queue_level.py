@@ -12,20 +12,20 @@ _sql = load("queue_level")
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class RecordedLevel:
     level: str
     # Infinite until the current overload was alerted.
     alerted_ms_ago: float
 
 
-async def locked(conn: Connection) -> Noted:
+async def lock(conn: Connection) -> RecordedLevel:
     row = await conn.fetchrow(_sql.lock_intake)
     assert row is not None
     ago = row["alerted_ms_ago"]
-    return Noted(row["level"], float("inf") if ago is None else float(ago))
+    return RecordedLevel(row["level"], float("inf") if ago is None else float(ago))
 
 
-async def note(
+async def record(
     conn: Connection, level: str, depth: int, *, changed: bool, alerted: bool
 ) -> datetime:
     """Record the level; answers since when the queue has it."""

@@ -13,7 +13,7 @@ _sweep = load("sweep")
 
 async def register(conn: Connection, worker: str, host: str, pid: int, slots: int) -> None:
     await conn.execute(_sql.add_worker, worker, host, pid, slots)
-    await tell(conn, "worker.started", worker, {"slots": slots})
+    await add_system_event(conn, "worker.started", worker, {"slots": slots})
 
 
 async def beat(conn: Connection, worker: str, figures: str | None = None) -> bool:
@@ -25,7 +25,7 @@ async def stop(conn: Connection, worker: str) -> None:
     await conn.execute(_sql.stop_worker, worker)
 
 
-async def local(conn: Connection, host: str) -> list[str]:
+async def local_workers(conn: Connection, host: str) -> list[str]:
     """Workers of this machine that have not stopped regularly."""
     return [row["id"] for row in await conn.fetch(_sql.local_workers, host)]
 
@@ -35,7 +35,7 @@ async def end_frozen(conn: Connection, after_ms: float) -> list[str]:
     return [row["application_name"] for row in await conn.fetch(_sweep.end_frozen, after_ms)]
 
 
-async def silent(conn: Connection, after_ms: float) -> list[str]:
+async def mark_silent_lost(conn: Connection, after_ms: float) -> list[str]:
     """Mark workers without heartbeat as lost; answers each once."""
     return [row["id"] for row in await conn.fetch(_sweep.silent_workers, after_ms)]
 
@@ -50,6 +50,8 @@ async def count_taken_back(conn: Connection) -> None:
     await conn.execute(_sweep.count_taken_back)
 
 
-async def tell(conn: Connection, event: str, worker: str | None, data: dict[str, Any]) -> None:
+async def add_system_event(
+    conn: Connection, event: str, worker: str | None, data: dict[str, Any]
+) -> None:
     """Write an event of the installation, for admins."""
     await conn.execute(_sweep.add_system_event, event, worker, to_json(data))

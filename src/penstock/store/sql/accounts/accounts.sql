@@ -4,7 +4,7 @@ SELECT user_id, org_id, email, role, org, plan, shared_jobs, key_id, scopes, unu
 FROM principal_of($1)
 
 -- name: touch_key
--- Note that a key is in use.
+-- Record when a key was last used.
 SELECT touch_key($1)
 
 -- name: find_org
@@ -20,7 +20,7 @@ SELECT id, name, plan, weight, max_slices, shared_jobs, catalog_key, created_at 
 INSERT INTO orgs (name, plan, weight) VALUES ($1, $2, $3) RETURNING id, name, plan, weight, max_slices, shared_jobs, catalog_key, created_at
 
 -- name: change_org
--- Another plan with its weight, another cap, another openness; what is NULL stays.
+-- Set the plan with its weight, the cap on slices and whether jobs are shared; NULL keeps a value.
 UPDATE orgs SET plan = coalesce($2, plan), weight = coalesce($3, weight),
     max_slices = CASE WHEN $4::integer IS NULL THEN max_slices ELSE nullif($4, 0) END,
     shared_jobs = coalesce($5, shared_jobs),
@@ -30,7 +30,7 @@ WHERE id = $1
 RETURNING id, name, plan, weight, max_slices, shared_jobs, catalog_key, created_at
 
 -- name: add_org_time
--- It starts where the others are: being new is no advantage.
+-- The org starts at the current virtual time, so that a new org has no advantage.
 INSERT INTO org_time (org_id, vt) SELECT $1, v FROM virtual_clock WHERE pool = ''
 
 -- name: find_user
@@ -38,6 +38,6 @@ INSERT INTO org_time (org_id, vt) SELECT $1, v FROM virtual_clock WHERE pool = '
 SELECT id, org_id, email, role, created_at, disabled_at FROM users WHERE email = $1
 
 -- name: add_user
--- A person or program of an org.
+-- Add a user of an org.
 INSERT INTO users (org_id, email, role) VALUES ($1, $2, $3)
 RETURNING id, org_id, email, role, created_at, disabled_at

@@ -1,5 +1,5 @@
 -- name: of_all
--- A page of changes, newest first. One statement for each index that can lead.
+-- A page of changes, newest first. There is one statement for each index.
 SELECT a.id, a.org_id, o.name AS org, a.user_id, u.email, a.action, a.target, host(a.ip) AS ip,
        a.before, a.after, a.created_at
 FROM audit a LEFT JOIN orgs o ON o.id = a.org_id LEFT JOIN users u ON u.id = a.user_id
@@ -59,7 +59,7 @@ WHERE a.target = $5
 ORDER BY a.id DESC LIMIT $6
 
 -- name: drop_old
--- Of the oldest entries those that are old enough to go. They are written in the order of their ids.
+-- Delete the oldest entries beyond their retention. Ids are in the order of time.
 WITH oldest AS (SELECT id, created_at FROM audit ORDER BY id LIMIT $2)
 DELETE FROM audit WHERE id = ANY (ARRAY(
     SELECT id FROM oldest WHERE created_at < now() - $1 * interval '1 day'))

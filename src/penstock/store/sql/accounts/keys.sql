@@ -18,5 +18,5 @@ WHERE k.id < $1 AND ($2::bigint IS NULL OR k.user_id = $2)
 ORDER BY k.id DESC LIMIT $3
 
 -- name: revoke_key
--- No request with it is answered any more; once.
+-- Revoke a key; no row if it was revoked before.
 UPDATE api_keys SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL RETURNING id

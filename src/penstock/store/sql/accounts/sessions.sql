@@ -4,7 +4,7 @@ SELECT user_id, org_id, email, role, org, plan, shared_jobs, session_id, unused
 FROM holder_of_session($1)
 
 -- name: touch_session
--- A session in use lives on.
+-- Extend a session that is in use.
 SELECT touch_session($1, $2)
 
 -- name: password
@@ -27,15 +27,15 @@ WHERE ($1::uuid IS NULL OR s.id < $1) AND ($2::bigint IS NULL OR s.user_id = $2)
 ORDER BY s.id DESC LIMIT $3
 
 -- name: drop_session
--- One session ends.
+-- Delete one session.
 DELETE FROM sessions WHERE id = $1 RETURNING user_id, org_id
 
 -- name: drop_sessions
--- All sessions of a user end, but the one that asks.
+-- Delete all sessions of a user except the one of this request.
 DELETE FROM sessions WHERE user_id = $1 AND id IS DISTINCT FROM $2::uuid
 
 -- name: set_password
--- A user's password, by its hash.
+-- Store the hash of a user's password.
 INSERT INTO passwords (user_id, org_id, hash) VALUES ($1, $2, $3)
 ON CONFLICT (user_id) DO UPDATE SET hash = $3, changed_at = now()
 
@@ -72,34 +72,34 @@ ORDER BY at DESC OFFSET $2 LIMIT 1
 SELECT EXISTS (SELECT FROM sign_in_networks WHERE account = $1 AND network = $2)
 
 -- name: add_try
--- Counted before the password is looked at, so that many at once are not more than one by one.
+-- An attempt is counted before the password is checked, so that concurrent attempts do not exceed the limit.
 INSERT INTO sign_in_tries (account, network) VALUES ($1, $2)
 
 -- name: forgive_pair
--- The right password: earlier failures from the same network do not count.
+-- The password was right: forget earlier failures from the same network.
 DELETE FROM sign_in_tries WHERE account = $1 AND network = $2
 
 -- name: know_network
--- Remember where an account was signed in to.
+-- Record the network that an account was signed in from.
 INSERT INTO sign_in_networks (account, network) VALUES ($1, $2)
 ON CONFLICT (account, network) DO UPDATE SET at = now()
 
 -- name: forgive_account
--- A new password: failures with the old one do not count, wherever they came from.
+-- The password was changed: forget all failures of the account.
 DELETE FROM sign_in_tries WHERE account = $1
 
 -- name: forget_sessions
--- Sessions that have ended, some at a time. One that has expired is used no more, and so goes, too.
+-- Delete sessions that have ended or expired, a chunk at a time.
 DELETE FROM sessions WHERE id = ANY (ARRAY(
     SELECT id FROM sessions WHERE idle_until < now() ORDER BY idle_until LIMIT 1000))
 
 -- name: forget_tries
--- Tries that count no more, some at a time.
+-- Delete attempts that no longer count, a chunk at a time.
 DELETE FROM sign_in_tries WHERE id = ANY (ARRAY(
     SELECT id FROM sign_in_tries WHERE at < now() - interval '1 hour' ORDER BY at LIMIT 5000))
 
 -- name: forget_networks
--- Networks that were not signed in from for half a year, some at a time.
+-- Delete networks without a sign-in for half a year, a chunk at a time.
 DELETE FROM sign_in_networks WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM sign_in_networks WHERE at < now() - interval '180 days' ORDER BY at
     LIMIT 1000))

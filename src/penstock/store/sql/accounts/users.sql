@@ -15,19 +15,19 @@ WHERE u.id > $1 AND ($2::text IS NULL OR o.name = $2)
 ORDER BY u.id LIMIT $4
 
 -- name: set_role
--- What a user may do from the next request on.
+-- Set the role of a user, from the next request on.
 UPDATE users SET role = $2 WHERE id = $1
 
 -- name: disable_user
--- Out, from the next request on.
+-- Disable a user, from the next request on.
 UPDATE users SET disabled_at = coalesce(disabled_at, now()) WHERE id = $1
 
 -- name: enable_user
--- In again, with the keys and the password of before.
+-- Enable a user again, with the keys and the password as before.
 UPDATE users SET disabled_at = NULL WHERE id = $1
 
 -- name: has_other_admin
--- Whether an admin is left without this one.
+-- Whether there is an admin other than this user.
 SELECT EXISTS (SELECT FROM users WHERE role = 'admin' AND disabled_at IS NULL AND id <> $1)
 
 -- name: lock_admins

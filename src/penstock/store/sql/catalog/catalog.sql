@@ -1,5 +1,5 @@
 -- name: newest_products
--- The next products of an org, changed last first: only where they stand in that order.
+-- The next products of an org, changed last first: only their places in that order.
 SELECT id, updated_at FROM products
 WHERE org_id = $1 AND (updated_at, id) < ($2, $3) AND updated_at >= $4
 ORDER BY updated_at DESC, id DESC LIMIT $5
@@ -15,7 +15,7 @@ SELECT id, gtin AS name FROM products
 WHERE org_id = $1 AND (gtin, id) > ($2, $3) AND gtin <= $4 ORDER BY gtin, id LIMIT $5
 
 -- name: products_of_job
--- The next products that are as they are by this job, among others.
+-- The next products that this job changed.
 SELECT product_id AS id FROM product_changes
 WHERE job_id = $1 AND product_id > $2 AND undone_at IS NULL ORDER BY product_id LIMIT $3
 
@@ -99,7 +99,7 @@ WHERE before IS NULL OR before < $2
 ORDER BY place
 
 -- name: oldest_products
--- The next products of an org, changed first first.
+-- The next products of an org, changed longest ago first.
 SELECT id, updated_at FROM products
 WHERE org_id = $1 AND (updated_at, id) > ($2, $3) ORDER BY updated_at, id LIMIT $4
 
@@ -154,7 +154,7 @@ CROSS JOIN LATERAL (
 ) AS c
 
 -- name: filter_values
--- What filters can be set to, of these products that pass the words, dates and names that are asked for.
+-- The values that filters can have, over these products that match the words, dates and names.
 SELECT p.source, p.published, left(d.brand, 200) AS brand, left(d.category, 500) AS category
 FROM unnest($1::uuid[]) AS w (id)
 JOIN products p ON p.id = w.id

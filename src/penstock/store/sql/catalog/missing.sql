@@ -30,7 +30,7 @@ FROM unnest($2::uuid[]) AS n (id) JOIN product_changes c ON c.job_id = $1 AND c.
 WHERE p.id = n.id
 
 -- name: note_missing
--- What the job says of them.
+-- Record the missing products of the job.
 INSERT INTO job_missing (job_id, source_id, org_id, product_id, sku, gtin, title, unpublished)
 SELECT $1, p.source_id, p.org_id, p.id, p.sku, p.data #>> '{identifiers,gtin}', p.data->>'title',
        NOT p.published

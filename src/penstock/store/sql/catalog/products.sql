@@ -161,11 +161,11 @@ SELECT DISTINCT j.name FROM (
 JOIN jobs j ON j.id = p.job_id ORDER BY j.name
 
 -- name: forget_row_keys
--- A row replaces its keys.
+-- Delete the keys of rows that are about to be replaced.
 DELETE FROM job_keys WHERE job_id = $1 AND row_no = ANY ($2::integer[])
 
 -- name: add_row_keys
--- What rows call themselves.
+-- Add the names (keys) of rows.
 INSERT INTO job_keys (job_id, row_no, key, org_id, filled)
 SELECT $1, k.row_no, k.key, $2, k.filled
 FROM unnest($3::integer[], $4::text[], $5::smallint[]) AS k (row_no, key, filled)
@@ -179,11 +179,11 @@ SELECT k.key, r.row_no FROM unnest($2::text[]) AS k (key) CROSS JOIN LATERAL (
 ORDER BY k.key, r.row_no
 
 -- name: names_of_row
--- What a row calls itself.
+-- The keys of a row.
 SELECT key FROM job_keys WHERE job_id = $1 AND row_no = $2
 
 -- name: names_of_rows
--- What rows call themselves.
+-- The keys of rows.
 SELECT DISTINCT n.key FROM unnest($2::integer[]) AS r (row_no)
 JOIN job_keys n ON n.job_id = $1 AND n.row_no = r.row_no
 
@@ -212,7 +212,7 @@ SELECT row_no, normalized FROM job_items
 WHERE job_id = rows_of($1) AND row_no = ANY ($2::integer[]) AND normalized IS NOT NULL AND status <> 'ERROR'
 
 -- name: tally_states
--- How the rows of a range came out, but for those that failed.
+-- The states of a range of rows, without those that failed.
 -- Each `->>` parses the whole document. Most documents end with their state, as a text that no value
 -- can contain: its quotes would be escaped. Links are read only if there may be some.
 SELECT state, count(*) AS rows, count(links) AS linked
@@ -227,7 +227,7 @@ WHERE state IS NOT NULL GROUP BY 1
 
 -- name: tally_problems
 -- What was wrong in which column, in a range of rows, with the first example. A row that failed in a
--- later stage than the one that looks at cells has its error alone to tell of it.
+-- later stage than the one that checks cells has only its error.
 SELECT p->>'column' AS place, p->>'code' AS code, p->>'severity' AS severity, count(*) AS rows,
        min(i.row_no) AS first_row, (array_agg(p->>'message' ORDER BY i.row_no))[1] AS message,
        (array_agg(p->>'value' ORDER BY i.row_no))[1] AS value
@@ -253,7 +253,7 @@ FROM (SELECT ARRAY(SELECT DISTINCT c->>'field' FROM json_array_elements(changes)
 GROUP BY 1
 
 -- name: last_row
--- How far the rows of a job go.
+-- The number of the last row of a job.
 SELECT total FROM jobs WHERE id = $1
 
 -- name: lock_undo
@@ -305,11 +305,11 @@ CROSS JOIN LATERAL jsonb_populate_record(NULL::products, t.image::jsonb) AS b
 WHERE p.id = b.id
 
 -- name: delete_products
--- Those that the job had made.
+-- Delete products that the job created.
 DELETE FROM products WHERE id = ANY ($1::uuid[])
 
 -- name: mark_undone
--- They are as they were before this job; what it had made of them is kept for their history.
+-- Mark changes as undone. Their after-images are kept for the history of the products.
 UPDATE product_changes c SET undone_at = now(), after = n.image::jsonb,
     earlier = CASE WHEN c.undone_at IS NULL THEN c.earlier ELSE nullif(c.earlier - (-1), '[]') END
 FROM unnest($2::uuid[], $3::text[]) AS n (product_id, image)

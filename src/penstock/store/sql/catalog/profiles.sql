@@ -39,7 +39,7 @@ SELECT DISTINCT ON (name) name, version, fingerprint, body, created_at FROM prof
 WHERE org_id = $1 AND name > $2 AND deleted_at IS NULL ORDER BY name, version DESC LIMIT $3
 
 -- name: delete_profile
--- No file finds it any more.
+-- Delete a profile; new files no longer use it.
 UPDATE profiles SET deleted_at = now()
 WHERE org_id = $1 AND name = $2 AND deleted_at IS NULL RETURNING version
 

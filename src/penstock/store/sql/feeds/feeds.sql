@@ -31,7 +31,7 @@ UPDATE feeds SET name = $2, options = $3::jsonb, enabled = $4, updated_at = now(
 WHERE id = $1 RETURNING id
 
 -- name: rotate_feed
--- Another secret; the old address is gone.
+-- Replace the secret; the old address is no longer valid.
 UPDATE feeds SET secret_hash = $2, rotated_at = now(), updated_at = now() WHERE id = $1 RETURNING id
 
 -- name: delete_feed

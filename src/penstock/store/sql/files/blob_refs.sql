@@ -4,12 +4,12 @@ SELECT pg_advisory_xact_lock_shared(hashtextextended('penstock.blob:' || current
 FROM (SELECT key FROM unnest($1::text[]) AS k (key) ORDER BY key) AS k
 
 -- name: add_references
--- Something is kept in these blobs.
+-- Add references to these blobs.
 INSERT INTO blob_refs (blob_key, org_id, kind, owner)
 SELECT r.blob_key, $1, r.kind, r.owner
 FROM unnest($2::text[], $3::text[], $4::text[]) AS r (blob_key, kind, owner)
 ON CONFLICT DO NOTHING
 
 -- name: remove_references
--- An owner keeps no blobs of this kind any more.
+-- Remove an owner's references of this kind.
 DELETE FROM blob_refs WHERE org_id = $1 AND kind = $2 AND owner = $3

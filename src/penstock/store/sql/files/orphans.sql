@@ -10,7 +10,7 @@ WHERE (f.created_at, f.id) > ($1, $2) AND f.created_at < now() - $3 * interval '
 ORDER BY f.created_at, f.id LIMIT $4
 
 -- name: lock_files
--- One that is locked is being given to a job this moment.
+-- Lock files; a file that another transaction has locked is being assigned to a job.
 SELECT id FROM files WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE SKIP LOCKED
 
 -- name: drop_files
@@ -27,8 +27,8 @@ WITH gone AS (
 )
 SELECT blob_key FROM gone
 
--- name: unnamed_blobs
--- Which of these blobs nothing is kept in.
+-- name: unreferenced_blobs
+-- Which of these blobs have no reference.
 SELECT k.key FROM unnest($1::text[]) AS k (key)
 WHERE NOT EXISTS (SELECT 1 FROM files f WHERE f.blob_key = k.key)
   AND NOT EXISTS (SELECT 1 FROM blob_refs r WHERE r.blob_key = k.key)
@@ -38,5 +38,5 @@ WHERE NOT EXISTS (SELECT 1 FROM files f WHERE f.blob_key = k.key)
 SELECT id FROM installation
 
 -- name: signing_key
--- What places in lists are signed with, by every process of the installation.
+-- The key with which every process of the installation signs page cursors.
 SELECT signing_key FROM installation

@@ -1,23 +1,23 @@
 -- name: add_upload
--- A file of which nothing is there yet.
+-- Begin a resumable upload.
 INSERT INTO uploads (id, org_id, user_id, name, media_type, length, metadata, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, now() + $8 * interval '1 hour') RETURNING expires_at
 
 -- name: get_upload
--- One that has not run out.
+-- An upload that has not expired.
 SELECT id, org_id, user_id, name, media_type, length, metadata, created_at, expires_at, finished_at
 FROM uploads WHERE id = $1 AND expires_at > now()
 
 -- name: finish_upload
--- It is whole, and a file from now on; of several who find it so, one says it.
+-- Mark an upload as complete; only one of several concurrent requests gets a row.
 UPDATE uploads SET finished_at = now() WHERE id = $1 AND finished_at IS NULL RETURNING id
 
 -- name: drop_upload
--- It is not wanted any more.
+-- Delete an upload.
 DELETE FROM uploads WHERE id = $1 RETURNING id
 
 -- name: expired_uploads
--- Uploads that ran out, some at a time.
+-- Delete expired uploads, a chunk at a time.
 DELETE FROM uploads WHERE id = ANY (ARRAY(
     SELECT id FROM uploads WHERE expires_at <= now() ORDER BY expires_at LIMIT $1))
 RETURNING id

@@ -5,7 +5,7 @@ INSERT INTO bulk_operations (id, org_id, user_id, ip, action, filter, params, sc
 VALUES ($1, $2, $3, $4::inet, $5, $6::jsonb, $7::jsonb, $8, $9, $10, $11, $12, $13::jsonb)
 
 -- name: now
--- The time of asking: jobs made later are not meant.
+-- The time of the request: jobs created later are not included.
 SELECT now()
 
 -- name: get_operation
@@ -26,7 +26,7 @@ WHERE $1::uuid IS NULL OR b.id < $1
 ORDER BY b.id DESC LIMIT $2
 
 -- name: live_operations
--- What is to be gone on with, longest untouched first.
+-- Operations to continue, longest untouched first.
 SELECT id FROM bulk_operations WHERE state IN ('counting', 'running') ORDER BY updated_at LIMIT $1
 
 -- name: lock_operation
@@ -68,21 +68,21 @@ SELECT (SELECT count(*) FROM walked) AS walked,
              ORDER BY id) AS ids
 
 -- name: count_more
--- Jobs found to match; the walk goes on there.
+-- Add the number of jobs that match, and where to continue.
 UPDATE bulk_operations SET matched = matched + $2, last_job = $3, updated_at = now() WHERE id = $1
 
 -- name: end_counting
--- All are counted: it begins, from the first job on.
+-- The count is complete: begin with the first job.
 UPDATE bulk_operations SET state = 'running', matched = matched + $2, updated_at = now(),
     last_job = '00000000-0000-0000-0000-000000000000'
 WHERE id = $1
 
 -- name: pass_by
--- Nothing up to here matches.
+-- Record that no job up to this one matches.
 UPDATE bulk_operations SET last_job = $2, updated_at = now() WHERE id = $1
 
 -- name: note_target
--- A job is behind the operation, with the result; the first few errors are kept.
+-- Record the result of a job; the first few errors are kept.
 UPDATE bulk_operations SET last_job = $2, changed = changed + $3, left_out = left_out + $4,
     failed = failed + $5, items = items + $6, items_left_out = items_left_out + $7,
     errors = CASE WHEN $8::jsonb IS NULL OR jsonb_array_length(errors) >= $9 THEN errors
@@ -91,18 +91,18 @@ UPDATE bulk_operations SET last_job = $2, changed = changed + $3, left_out = lef
 WHERE id = $1
 
 -- name: begin_target
--- A job too large for one transaction.
+-- Begin with a job that is too large for one transaction.
 UPDATE bulk_operations SET target = $2, target_selection = $3::jsonb, target_row = 0, updated_at = now()
 WHERE id = $1
 
 -- name: move_in_target
--- A chunk of it is done.
+-- Record that a chunk of the current job is done.
 UPDATE bulk_operations SET target_row = $2, items = items + $3, items_left_out = items_left_out + $4,
     updated_at = now()
 WHERE id = $1
 
 -- name: end_operation
--- Done, aborted or failed. What matched when it was counted and no longer did is left out.
+-- End an operation. Jobs that matched when they were counted but no longer did are left out.
 UPDATE bulk_operations SET state = $2,
     left_out = CASE WHEN $2 = 'done' THEN greatest(left_out, matched - changed - failed)
                     ELSE left_out END, finished_at = now(), updated_at = now(), target = NULL,

@@ -1,6 +1,6 @@
 -- name: lock_claims
--- One claim at a time: pause, cancel and priority wait for it, and no cap is passed twice. What
--- follows asks for the statement's time: the transaction's is that of before the wait.
+-- Claims run one at a time: pause, cancel and priority wait, and limits are not exceeded. Statements
+-- after it use the statement's time, since the transaction's time is from before the wait.
 SELECT pg_advisory_xact_lock(hashtextextended('penstock.claims:' || current_schema(), 0))
 
 -- name: lock_claims_briefly
@@ -25,8 +25,8 @@ SELECT id FROM jobs WHERE id = ANY ($1::uuid[]) AND id NOT IN (SELECT id FROM fr
 -- The org with the lowest start tag plus what it already holds, among those with work due, and its next
 -- work. Time is shared within a pool of workers; the cap on running slices holds over all of them. With
 -- $8 only orgs that have more than ingests to do; a queued job that has yet to be read has nothing else.
--- An org with slices at work goes on from where the first of them started: its own time stands still
--- until then. Inside the org: priority, then the job whose turn comes first (`jobs.turn_at`); ingest first,
+-- The time of an org with running slices is that at which the first of them started, until they are
+-- charged. Inside the org: priority, then the job whose turn comes first (`jobs.turn_at`); ingest first,
 -- or with $8 not at all, then late stages. Only pipelines in $10, and without the jobs in $11, which are
 -- locked.
 WITH RECURSIVE live AS MATERIALIZED (
@@ -34,7 +34,7 @@ WITH RECURSIVE live AS MATERIALIZED (
     SELECT org_id, sum(expected_ms) FILTER (WHERE pool = $9) AS expected_ms,
            min(vstart) FILTER (WHERE pool = $9) AS vstart,
            count(DISTINCT (worker, claimed_at)) AS slices,
-           -- One that has run out takes up no slot any more, even if it cannot be taken back yet.
+           -- An expired lease takes no slot, even if it cannot be taken back yet.
            count(DISTINCT claimed_at) FILTER (WHERE worker = $1
                                               AND expires_at > statement_timestamp()) AS mine
     FROM slices GROUP BY org_id
@@ -93,7 +93,7 @@ FROM turn LEFT JOIN LATERAL (
       AND NOT ($8 AND j.state = 'queued' AND NOT j.ingest_done)
       AND j.ready_at <= statement_timestamp()
       AND ($5::text[] IS NULL OR j.lane LIKE ANY ($5))
-      -- What a job that is being cancelled needs, every worker can do.
+      -- Every worker can finish a job that is being cancelled.
       AND (j.pipeline = ANY ($10::text[]) OR j.state = 'cancelling')
       AND (j.state = 'cancelling' OR NOT EXISTS (SELECT 1 FROM paused_lanes p WHERE p.lane = j.lane))
       AND j.id <> ALL ($11::uuid[])
@@ -205,19 +205,19 @@ WHERE i.job_id = $1 AND i.stage = $2 AND i.status = 'PENDING' AND i.group_key IS
 ORDER BY i.group_key, i.row_no LIMIT $3
 
 -- name: pace_groups
--- Nothing of these groups starts before their pace allows it, counted from this statement.
+-- Set when the next item of these groups may start, counted from this statement.
 INSERT INTO group_times (org_id, pipeline, stage, group_key, free_at)
 SELECT $1, $2, $3, g.group_key, statement_timestamp() + g.pace_ms * interval '1 millisecond'
 FROM unnest($4::text[], $5::double precision[]) AS g (group_key, pace_ms) ORDER BY g.group_key
 ON CONFLICT (org_id, pipeline, stage, group_key) DO UPDATE SET free_at = excluded.free_at
 
 -- name: forget_paces
--- Groups that may start anyway.
+-- Delete paces that have passed.
 DELETE FROM group_times WHERE free_at < now() - interval '1 hour'
 
 -- name: open_slices
 -- The leases of a claim, by the database's clock, and their items marked as held; answers how many.
--- Virtual time goes on to where the claim started. CASE hides the status from the planner, which
+-- Virtual time advances to where the claim started. CASE hides the status from the planner, which
 -- would else walk all live items of the job instead of these rows. The jobs are locked last, for the
 -- next statement, which sees what was committed until then.
 WITH lease AS MATERIALIZED (
@@ -340,7 +340,7 @@ WHERE l.bytes <= $11::bigint
 ORDER BY l.id, l.row_no
 
 -- name: rest_stage
--- Nothing was there to claim: the stage is ready again when its next item is due. Under the job's
+-- The claim found nothing: the stage is ready again when its next item is due. Under the job's
 -- lock: a settle that committed since has its items seen here, and its ready_at is not lost.
 UPDATE job_stages st SET ready_at = coalesce(
     least((SELECT now() FROM job_items i
@@ -352,7 +352,7 @@ UPDATE job_stages st SET ready_at = coalesce(
           (SELECT min(due_at) FROM job_items i
            WHERE i.job_id = $1 AND i.stage = $2 AND i.status = 'PENDING'
              AND i.group_key IS NOT NULL AND i.due_at > now()),
-          -- A group may be held by another slice: look again soon.
+          -- Another slice may hold a group: check again soon.
           (SELECT now() + interval '500 milliseconds' FROM job_items i
            WHERE i.job_id = $1 AND i.stage = $2 AND i.status = 'PENDING'
              AND i.group_key IS NOT NULL AND (i.due_at IS NULL OR i.due_at <= now())
@@ -361,7 +361,7 @@ UPDATE job_stages st SET ready_at = coalesce(
                                AND t.stage = st.name AND t.group_key = i.group_key
                                AND t.free_at > now())
            LIMIT 1),
-          -- Or it waits for its pace.
+          -- Or the group waits for its pace.
           (SELECT min(t.free_at) FROM group_times t JOIN jobs j ON j.id = $1
            WHERE t.org_id = j.org_id AND t.pipeline = j.pipeline AND t.stage = st.name
              AND t.free_at > now()
@@ -409,7 +409,7 @@ WHERE state IN ('queued', 'running', 'cancelling') AND NOT paused AND ready_at <
   AND ready_at > statement_timestamp() - $1 * interval '1 millisecond'
 
 -- name: extend_slices
--- A heartbeat: the leases still held go on.
+-- A heartbeat: extend the leases that are still held.
 WITH held AS MATERIALIZED (
     SELECT id FROM slices WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE
 )

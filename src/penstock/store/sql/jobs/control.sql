@@ -1,17 +1,17 @@
 -- name: pause_job
--- A flag: what runs settles, nothing more is claimed.
+-- Pause a job: running slices settle, nothing more is claimed.
 UPDATE jobs SET paused = true, updated_at = now(), seq = seq + 1
 WHERE id = $1 AND state IN ('queued', 'running') AND NOT paused
 RETURNING id, org_id, seq, lane
 
 -- name: resume_job
--- Take the flag away.
+-- Resume a paused job.
 UPDATE jobs SET paused = false, updated_at = now(), seq = seq + 1
 WHERE id = $1 AND state IN ('queued', 'running') AND paused
 RETURNING id, org_id, seq, lane
 
 -- name: set_priority
--- Others of the org go first, or later, from the next claim on.
+-- Set the priority, from the next claim on.
 UPDATE jobs SET priority = $2, updated_at = now(), seq = seq + 1
 WHERE id = $1 AND state IN ('queued', 'running') AND priority <> $2
 RETURNING id, org_id, seq, lane
@@ -57,7 +57,7 @@ SELECT count(*) FILTER (WHERE status = 'PENDING')::integer AS pending,
 FROM open
 
 -- name: count_skipped
--- Their counters.
+-- Update the counters of the stages of skipped items.
 UPDATE jobs SET pending = pending - $2, processing = processing - $3, skipped = skipped + $2 + $3,
     updated_at = now()
 WHERE id = $1

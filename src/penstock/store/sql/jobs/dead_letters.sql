@@ -11,7 +11,7 @@ FROM jobs j WHERE j.id = $2
 RETURNING org_id, user_id, first_failed_at
 
 -- name: join_group
--- One more open letter of its signature. The group of an empty one begins again.
+-- Add an open letter to the group of its signature. An empty group begins again.
 INSERT INTO dead_letter_groups AS g
     (org_id, signature, user_id, open, first_failed_at, last_failed_at, newest)
 VALUES ($1, $2, $3, 1, $4, now(), $5)
@@ -21,7 +21,7 @@ ON CONFLICT (org_id, signature, user_id) DO UPDATE SET
     open = g.open + 1, last_failed_at = excluded.last_failed_at, newest = excluded.newest
 
 -- name: leave_groups
--- Letters are no longer open. Locked in order: two who close letters never wait for each other.
+-- Remove letters from their groups. Groups are locked in order, so that two transactions do not deadlock.
 WITH fewer AS (
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::integer[])
         AS f (org_id, signature, user_id, letters)
@@ -34,7 +34,7 @@ UPDATE dead_letter_groups g SET open = g.open - l.letters FROM locked l
 WHERE g.org_id = l.org_id AND g.signature = l.signature AND g.user_id = l.user_id
 
 -- name: number_letter
--- The event that tells of the letter gets its number; failures to come are counted again.
+-- Store the number of the letter's event; later failures are counted from 0.
 UPDATE jobs SET seq = seq + 1, first_failed_at = NULL WHERE id = $1 RETURNING seq, org_id
 
 -- name: list_letters
@@ -100,7 +100,7 @@ FROM dead_letters d JOIN orgs o ON o.id = d.org_id
 WHERE d.id = $1
 
 -- name: get_trace
--- Where the program was when it failed; for admins.
+-- The traceback of the failure, for admins.
 SELECT trace FROM dead_letters WHERE id = $1
 
 -- name: lock_letter
@@ -108,7 +108,7 @@ SELECT trace FROM dead_letters WHERE id = $1
 SELECT state FROM dead_letters WHERE id = $1 FOR NO KEY UPDATE
 
 -- name: pick_open
--- The next open letters of a bulk action, oldest first; those in another's hands are left to them.
+-- The next open letters of a bulk action, oldest first, without those that another transaction has locked.
 SELECT d.id, d.org_id, d.user_id, d.signature, d.last_failed_at FROM dead_letters d
 WHERE d.state = 'open'
   AND (d.last_failed_at, d.id) > (coalesce($1::timestamptz, '-infinity'),
@@ -121,7 +121,7 @@ ORDER BY d.last_failed_at, d.id LIMIT $8
 FOR NO KEY UPDATE SKIP LOCKED
 
 -- name: count_open
--- How many letters a bulk action would take, up to a bound.
+-- How many letters a bulk action would change, up to a limit.
 SELECT count(*) FROM (
     SELECT 1 FROM dead_letters d
     WHERE d.state = 'open' AND ($1::text IS NULL OR d.code = $1)
@@ -133,7 +133,7 @@ SELECT count(*) FROM (
 ) AS matching
 
 -- name: close_letters
--- Open letters are run again (each as its own new job) or discarded.
+-- Close open letters: reprocessed (each as its own new job) or discarded.
 UPDATE dead_letters d SET state = $2, new_job_id = c.new_job_id, reason = $4, closed_by = $5,
     closed_at = now()
 FROM unnest($1::uuid[], $3::uuid[]) AS c (id, new_job_id)
@@ -141,21 +141,21 @@ WHERE d.id = c.id AND d.state = 'open'
 RETURNING d.org_id, d.signature, d.user_id
 
 -- name: close_letters_of_job
--- The failed job itself is taken up again: its letter needs no new one.
+-- Close the letter of a job that is reprocessed itself.
 UPDATE dead_letters SET state = 'reprocessed', new_job_id = job_id, closed_at = now(),
     closed_by = $2
 WHERE job_id = $1 AND state = 'open' AND row_no IS NULL
 RETURNING org_id, signature, user_id
 
 -- name: close_letters_of_items
--- Items of a standing job are taken up again, or have ended well after all.
+-- Close the letters of items of a standing job that are reprocessed or have succeeded.
 UPDATE dead_letters SET state = 'reprocessed', new_job_id = job_id, closed_at = now(),
     closed_by = $3
 WHERE job_id = $1 AND state = 'open' AND row_no = ANY ($2::integer[])
 RETURNING org_id, signature, user_id
 
 -- name: drop_old_letters
--- Letters that were kept long enough, in chunks; answers what their groups lose.
+-- Delete letters beyond their retention, in chunks; answers how many each group loses.
 WITH old AS MATERIALIZED (
     SELECT id FROM dead_letters
     WHERE state IN ('open', 'reprocessed', 'discarded')
@@ -170,6 +170,6 @@ SELECT org_id, signature, user_id, count(*)::integer AS letters,
 FROM gone GROUP BY org_id, signature, user_id
 
 -- name: drop_old_groups
--- Signatures that were not seen for as long and have nothing open.
+-- Delete groups that were not seen for as long and have no open letter.
 DELETE FROM dead_letter_groups
 WHERE open = 0 AND last_failed_at < now() - $1 * interval '1 day'

@@ -34,7 +34,7 @@ WHERE i.parent_row IS NULL
 ORDER BY i.row_no
 
 -- name: set_inputs
--- Other cells for rows.
+-- Set the cells of rows.
 UPDATE job_items i SET input = c.input FROM unnest($2::integer[], $3::jsonb[]) AS c (row_no, input)
 WHERE i.job_id = $1 AND i.row_no = c.row_no
 
@@ -59,7 +59,7 @@ SELECT $1, $2, $3, r.* FROM unnest($4::integer[], $5::jsonb[], $6::jsonb[]) AS r
 UPDATE job_edits SET rows = rows + $2 WHERE id = $1
 
 -- name: mark_undone
--- The edit is undone.
+-- Mark an edit as undone.
 UPDATE job_edits SET undone_at = now() WHERE id = $1
 
 -- name: get_edit

@@ -5,7 +5,7 @@ WHERE job_id = $1 AND seq > $2 ORDER BY seq LIMIT $3
 
 -- name: all_events
 -- Events of all jobs in commit order: only what no open transaction can still precede.
--- The job says who may read them, by its own policy; what it hides is passed over, not searched past.
+-- The policy of the job decides which callers see its events; hidden events are skipped within the page.
 SELECT e.xid::text AS xid, e.id, e.job_id, e.seq, e.event, e.worker, e.data, e.created_at,
        e.job_id IS NULL OR coalesce((SELECT true FROM jobs j WHERE j.id = e.job_id LIMIT 1), false)
            AS shown
@@ -14,7 +14,7 @@ WHERE (e.xid, e.id) > ($1::text::xid8, $2) AND e.xid < pg_snapshot_xmin(pg_curre
 ORDER BY e.xid, e.id LIMIT $3
 
 -- name: tail_events
--- The same for one reader that hears for many: with whose job it is.
+-- The same for one reader that serves many subscribers: with the owner of the job.
 SELECT e.xid::text AS xid, e.id, e.org_id, e.job_id, j.user_id, e.seq, e.event, e.worker, e.data,
        e.created_at
 FROM events e LEFT JOIN jobs j ON j.id = e.job_id

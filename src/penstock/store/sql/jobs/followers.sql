@@ -4,8 +4,8 @@ INSERT INTO event_cursors (name) VALUES ($1) ON CONFLICT (name) DO NOTHING
 
 -- name: news
 -- Whether there is anything to look at, without a lock: an idle installation writes nothing. A place
--- in the future is one in another server, from which this database was restored: what is told here is
--- numbered from the start again, and what is older lies in the future, too.
+-- in the future comes from another server, from which this database was restored: transactions are
+-- numbered from the start again, and older events seem to be in the future, too.
 SELECT true FROM event_cursors c
 CROSS JOIN LATERAL (SELECT c.xid > pg_snapshot_xmax(pg_current_snapshot()) AS restored) AS r
 CROSS JOIN LATERAL (
@@ -34,5 +34,5 @@ FROM (SELECT xid, id FROM events
       ORDER BY xid, id LIMIT $3) AS e
 
 -- name: move_cursor
--- All events up to there are behind us.
+-- Record that all events up to this place are handled.
 UPDATE event_cursors SET xid = $2::text::xid8, event_id = $3 WHERE name = $1

@@ -1,5 +1,5 @@
 -- name: ingest_batch
--- A batch of rows went in: counters and the cursor to go on from, in the batch's own transaction.
+-- Counters of a stored batch and the cursor after it, in the transaction of the batch.
 UPDATE jobs SET ingest_cursor = $2::jsonb, bytes_read = $3, bytes_total = $4,
     header = coalesce($5::jsonb, header), grouped = grouped OR $6
 WHERE id = $1
@@ -24,12 +24,12 @@ UPDATE job_stages SET ready_at = now() WHERE job_id = $1 AND position = 0 AND pe
 UPDATE job_stages SET moved_at = now() WHERE job_id = $1 AND kind = 'ingest'
 
 -- name: yield_stage
--- Ingest or finish goes on later, from its cursor: after a pause for others, or after a failure.
+-- Ingest or finish continues later, from its cursor: after yielding to others, or after a failure.
 UPDATE job_stages SET ready_at = now() + $3 * interval '1 millisecond'
 WHERE job_id = $1 AND position = $2
 
 -- name: yield_job
--- … and so does its job; a failure that will be tried again is shown on it.
+-- … and its job with it; the job shows a failure that will be retried.
 UPDATE jobs j SET attempts = $2, last_error = coalesce($3::jsonb, j.last_error), updated_at = now(),
     first_failed_at = CASE WHEN $3::jsonb IS NULL THEN j.first_failed_at
                            ELSE coalesce(j.first_failed_at, now()) END,
@@ -43,7 +43,7 @@ WHERE j.id = $1
 SELECT total FROM jobs WHERE id = $1 FOR NO KEY UPDATE
 
 -- name: saved_cursor
--- Where the ingest stands.
+-- The cursor of the ingest and the number of stored rows.
 SELECT ingest_cursor, total FROM jobs WHERE id = $1
 
 -- name: forgive_crashes

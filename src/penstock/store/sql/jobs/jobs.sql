@@ -111,15 +111,15 @@ SELECT depth, waiting, active, delayed, oldest_ms, slots, workers, avg_job_ms, l
 FROM queue_state($1)
 
 -- name: last_hour
--- What came of the jobs of the last hour, of the whole installation.
+-- Results of the jobs of the last hour, of the whole installation.
 SELECT completed, failed, paused FROM last_hour($1)
 
 -- name: delayed_until
--- When a job may begin that has to wait, by the database's clock and never sooner than it asked for.
+-- When a delayed job may begin, by the database's clock and not before its own due time.
 SELECT greatest($1::timestamptz, now() + $2 * interval '1 millisecond')
 
 -- name: find_key
--- What was answered to this idempotency key.
+-- The stored answer of this idempotency key.
 SELECT request_hash, response, status, headers
 FROM idempotency_keys WHERE org_id = $1 AND user_id = $2 AND key = $3
 
@@ -128,7 +128,7 @@ FROM idempotency_keys WHERE org_id = $1 AND user_id = $2 AND key = $3
 SELECT pg_try_advisory_xact_lock(hashtextextended('penstock.key:' || current_schema() || ':' || $1, 0))
 
 -- name: add_keys
--- Remember the answers.
+-- Store answers of idempotency keys.
 INSERT INTO idempotency_keys (org_id, user_id, key, request_hash, job_id, response, status, headers)
 SELECT k.org_id, k.user_id, k.key, k.request_hash, k.job_id, k.response, k.status, k.headers::jsonb
 FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[], $5::uuid[], $6::text[],
@@ -136,7 +136,7 @@ FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[], $5::uuid[], $6:
     AS k (org_id, user_id, key, request_hash, job_id, response, status, headers)
 
 -- name: add_audits
--- Who changed what, in this order.
+-- Add audit entries, in this order.
 INSERT INTO audit (org_id, user_id, action, target, ip, before, after)
 SELECT a.org_id, a.user_id, a.action, a.target, a.ip::inet, a.before::jsonb, a.after::jsonb
 FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
@@ -155,8 +155,8 @@ SELECT pg_advisory_xact_lock_shared(hashtextextended('penstock.blob:' || current
 -- Wait for transactions that are about to refer to the blob, and block new ones.
 SELECT pg_advisory_xact_lock(hashtextextended('penstock.blob:' || current_schema() || ':' || $1, 0))
 
--- name: names_blob
--- Whether anything, of whatever org, is kept in this blob.
+-- name: is_blob_referenced
+-- Whether a file or reference of any org uses this blob.
 SELECT EXISTS (SELECT 1 FROM files WHERE blob_key = $1)
     OR EXISTS (SELECT 1 FROM blob_refs WHERE blob_key = $1)
 

@@ -98,7 +98,7 @@ WHERE i.status = ANY ($3::text[])
 ORDER BY w.place
 
 -- name: open_counts
--- How much is open, by the counters that jobs keep.
+-- Numbers of open rows, from the counters of jobs.
 SELECT coalesce(sum(pending), 0) AS pending, coalesce(sum(processing), 0) AS processing
 FROM jobs j
 WHERE j.state IN ('queued', 'running', 'cancelling') AND j.pending + j.processing > 0
@@ -120,7 +120,7 @@ WHERE j.state IN ('queued', 'running', 'cancelling') AND j.pending + j.processin
 ORDER BY h.updated_at, j.id LIMIT $4
 
 -- name: waiting_jobs
--- Live jobs with rows that wait for a time to come, changed in a span of time; a few of them.
+-- Some live jobs with rows that wait for a due time, changed in a span of time.
 SELECT j.id FROM jobs j
 WHERE j.state IN ('queued', 'running') AND j.pending > 0
   AND ($1::bigint IS NULL OR j.user_id = $1) AND ($2::text IS NULL OR j.pipeline = $2)
@@ -141,7 +141,7 @@ WHERE j.state IN ('queued', 'running') AND j.pending > 0
 ORDER BY j.id LIMIT $6
 
 -- name: waiting_rows
--- Rows of a job that wait for a time to come, changed in a span of time; some of them.
+-- Some rows of a job that wait for a due time, changed in a span of time.
 SELECT w.row_no FROM job_stages st CROSS JOIN LATERAL (
     (SELECT i.row_no FROM job_items i
      WHERE i.job_id = st.job_id AND i.stage = st.position AND i.status = 'PENDING'
@@ -157,7 +157,7 @@ SELECT w.row_no FROM job_stages st CROSS JOIN LATERAL (
 ) AS w
 WHERE st.job_id = $1 AND st.kind = 'items' LIMIT $4
 
--- name: wait_no_longer
+-- name: make_due
 -- Under the claim lock: these rows are due now; answers the stages in which they are. CASE hides the
 -- status from the planner, which would else walk all open rows instead of these.
 WITH due AS (

@@ -18,7 +18,7 @@ FROM job_ranges o LEFT JOIN waiting w ON w.first_row = o.first_row
 WHERE r.job_id = $1 AND o.job_id = r.job_id AND o.first_row = r.first_row
 
 -- name: let_all_wait
--- A row of the job is changed: what was found out about all rows may no longer hold.
+-- A row of the job is changed, so that the comparison of all keys may no longer be true: all rows wait.
 UPDATE job_ranges SET waiting = NULL WHERE job_id = $1 AND waiting IS NOT NULL
 
 -- name: open_ranges
@@ -34,7 +34,7 @@ WHERE r.job_id = $1 AND r.first_row = (
 RETURNING r.rows
 
 -- name: take_from_ranges
--- One range fewer is free, under the job's lock.
+-- Count one free range less, under the job's lock.
 UPDATE job_stages SET pending = pending - 1,
     ready_at = CASE WHEN pending = 1 THEN 'infinity' ELSE ready_at END
 WHERE job_id = $1 AND kind = 'ranges'
@@ -53,7 +53,7 @@ WHERE job_id = $1 AND slice_id = $2
 DELETE FROM job_ranges WHERE job_id = $1 AND first_row = $2 AND slice_id = $3 RETURNING rows
 
 -- name: release_range
--- It can be claimed again; $3 workers died over it.
+-- Release a range; $3 workers died while they held it.
 UPDATE job_ranges SET slice_id = NULL, crashes = crashes + $3 WHERE job_id = $1 AND slice_id = $2
 RETURNING first_row, rows, crashes
 
@@ -71,7 +71,7 @@ CROSS JOIN LATERAL string_to_table(convert_from(r.lines, 'UTF8'), E'\n')
 WHERE r.job_id = $1 AND r.first_row = $2
 
 -- name: drop_range
--- Its rows are items.
+-- Delete a range whose rows are items now.
 DELETE FROM job_ranges WHERE job_id = $1 AND first_row = $2
 
 -- name: first_ranges
@@ -85,5 +85,5 @@ SELECT count(*)::integer AS open, (count(*) FILTER (WHERE slice_id IS NULL))::in
 FROM job_ranges WHERE job_id = $1
 
 -- name: free_ranges
--- Ranges marked as held by a lease that is no more.
+-- Release ranges whose lease no longer exists.
 UPDATE job_ranges SET slice_id = NULL WHERE job_id = $1 AND slice_id IS NOT NULL

@@ -54,7 +54,7 @@ LIMIT $2
 SELECT EXISTS (SELECT 1 FROM slices WHERE job_id = $1)
 
 -- name: free_items
--- Items marked as held by a lease that is no more wait again.
+-- Release items whose lease no longer exists.
 UPDATE job_items i SET status = 'PENDING', slice_id = NULL, due_at = now(), updated_at = now()
 FROM unnest(ARRAY(
     SELECT row_no FROM job_items WHERE job_id = $1 AND status = 'PROCESSING')) AS o (row_no)
@@ -67,20 +67,20 @@ SELECT stage, count(*)::integer AS pending,
 FROM job_items WHERE job_id = $1 AND status = 'PENDING' GROUP BY stage
 
 -- name: ended_counts
--- Items of a job that wait no more, by status.
+-- Ended items of a job, by status.
 SELECT status, count(*)::integer AS items FROM job_items
 WHERE job_id = rows_of($1) AND status NOT IN ('PENDING', 'PROCESSING') GROUP BY status
 
 -- name: stage_counts
--- What the stages of a job believe.
+-- The stored counters of a job's stages.
 SELECT position, kind, pending, open FROM job_stages WHERE job_id = $1 ORDER BY position
 
--- name: believed
--- What a job believes of itself, under its lock.
+-- name: job_counters
+-- The stored counters of a job, under its lock.
 SELECT id, state, paused, ingest_done, total, pending, processing, done, error, not_found, skipped, lane
 FROM jobs WHERE id = $1 AND state IN ('queued', 'running', 'cancelling') FOR NO KEY UPDATE
 
--- name: look_again
+-- name: make_ready
 -- Fresh rows may lie anywhere, and an ingest or an ending without a lease can be claimed.
 UPDATE job_stages st SET floor = 0, ready_at = CASE
     WHEN st.kind = 'ingest' THEN CASE WHEN j.ingest_done OR j.state = 'cancelling'
@@ -93,7 +93,7 @@ UPDATE job_stages st SET floor = 0, ready_at = CASE
 FROM jobs j WHERE j.id = st.job_id AND st.job_id = $1
 
 -- name: abandoned_jobs
--- Jobs that are held by a bulk operation that has ended, or is gone.
+-- Jobs held by a bulk operation that has ended or no longer exists.
 SELECT j.id, j.reopening FROM jobs j
 WHERE j.reopening IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM bulk_operations b WHERE b.id = j.reopening AND b.state IN ('counting', 'running'))

@@ -1,12 +1,12 @@
 -- name: look_at_job
--- A job someone wants to take up again, and the time of asking: what ends after it is not meant. The
--- transaction's own time may be that of before a wait.
+-- A job to reprocess, and the time of the request: items that end later are not included. The
+-- transaction's own time may be from before a wait.
 SELECT id, org_id, pipeline, config, state, ending, lane, generation, ingest_done, standing, reopening,
        total, done, error, not_found, skipped, pruned_at, clock_timestamp() AS asked_at
 FROM jobs WHERE id = $1
 
 -- name: count_codes
--- How many items ended with one of these errors, as counted all along.
+-- How many items ended with one of these errors, from the counters of the job.
 SELECT coalesce(sum(count), 0)::integer FROM job_errors WHERE job_id = $1 AND code = ANY ($2::text[])
 
 -- name: problem_window
@@ -40,8 +40,9 @@ JOIN job_items i ON i.job_id = $1 AND i.row_no = r.row_no
 -- name: reopen_items
 -- Ended items wait again, as a new generation, in the stage in which they ended: what earlier stages
 -- made of them is kept. From the start ($3) nothing is, but a child, which may have been born into a
--- later stage, stays in its own. Ones that a person accepted or refused ($5) carry that on. A due time
--- makes them found whatever the first stage's floor is. CASE hides the status from the planner, which would else walk all ended items instead of these rows.
+-- later stage, stays in its own. The decision of a person ($5) is kept with the item. A due time
+-- makes claims find them, whatever the floor of the first stage is. CASE hides the status from the
+-- planner, which would else walk all ended items instead of these rows.
 UPDATE job_items i SET status = 'PENDING', generation = i.generation + 1,
     stage = CASE WHEN $3 AND i.parent_row IS NULL THEN 0 ELSE i.stage END,
     normalized = CASE WHEN $3 AND i.parent_row IS NULL THEN NULL
@@ -79,11 +80,11 @@ WHERE id = $1 AND state IN ('done', 'failed', 'cancelled')
 RETURNING generation
 
 -- name: mark_undone
--- The job is locked.
+-- Record that a job was undone, under its lock.
 UPDATE jobs SET undone_at = now(), updated_at = now() WHERE id = $1
 
 -- name: renew_job
--- … one that is under way goes on, as a new generation too.
+-- … a running job continues, as a new generation too.
 UPDATE jobs SET summary = NULL, generation = generation + 1, reopening = $2, updated_at = now(),
     percent = CASE WHEN $2::uuid IS NULL THEN 0
                    ELSE greatest(0, 100.0 * (total - pending - processing - $3) / greatest(total, 1)) END
@@ -91,22 +92,22 @@ WHERE id = $1 AND state IN ('queued', 'running')
 RETURNING generation
 
 -- name: renew_stages
--- No item of an ended job is open. Its ingest goes on where it was left, if it was not through.
+-- Reset the stages of an ended job, which has no open item. An ingest that was not complete continues from its cursor.
 UPDATE job_stages st SET pending = 0, open = 0, crashes = 0, started_at = NULL, moved_at = NULL,
     ready_at = CASE
     WHEN st.kind = 'ingest' AND NOT j.ingest_done THEN now() ELSE 'infinity'::timestamptz END
 FROM jobs j WHERE j.id = $1 AND st.job_id = j.id
 
 -- name: shut_finish
--- A job under way whose summary was to be made has items again.
+-- A running job whose finish was ready has items again.
 UPDATE job_stages SET ready_at = 'infinity' WHERE job_id = $1 AND kind = 'finish'
 
 -- name: run_more
--- More items run again.
+-- Add to the number of reopened items.
 UPDATE jobs SET kept_rows = greatest(0, kept_rows - $2) WHERE id = $1
 
 -- name: end_reopening
--- All that was to be reopened is.
+-- The operation has reopened all items.
 UPDATE jobs SET reopening = NULL WHERE id = $1 AND reopening = $2
 
 -- name: failures_since
@@ -139,11 +140,11 @@ UPDATE job_items i SET normalized = (normalized::jsonb || $3::jsonb)::json
 FROM locked l WHERE i.job_id = $1 AND i.row_no = l.row_no
 
 -- name: set_config
--- Another configuration: what the rows teach is learnt again, after the last of them, which is stored.
+-- Set another configuration. The ingest ends again, to compute the context from the stored rows.
 UPDATE jobs SET config = $2::jsonb, context = '{}', labels = '{}', ingest_done = false, has_barrier = $3 WHERE id = $1
 
 -- name: set_stages
--- The stages of another configuration. One that is no more has nothing in it and stays empty.
+-- The stages of another configuration. A stage that it no longer has stays, without items.
 INSERT INTO job_stages (job_id, position, org_id, kind, name, barrier, before, pace_ms, ungrouped)
 SELECT $1, s.position, $2, s.kind, s.name, s.barrier, s.before, s.pace_ms, s.ungrouped
 FROM unnest($3::smallint[], $4::text[], $5::text[], $6::boolean[], $7::real[], $8::integer[],

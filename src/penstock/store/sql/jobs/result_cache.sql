@@ -1,5 +1,5 @@
 -- name: remember
--- Add a job to the cache: it is done, and none of its rows was changed. A later job replaces it.
+-- Add a job to the cache, if it is done and none of its rows was changed. A later job replaces it.
 INSERT INTO result_cache AS c (org_id, sha256, key, job_id)
 SELECT j.org_id, f.sha256, $2, j.id FROM jobs j JOIN files f ON f.id = j.file_id
 WHERE j.id = $1 AND j.generation = 1 AND j.state = 'done' AND j.total > 0
@@ -7,7 +7,7 @@ WHERE j.id = $1 AND j.generation = 1 AND j.state = 'done' AND j.total > 0
 ON CONFLICT (org_id, sha256, key) DO UPDATE SET job_id = excluded.job_id, made_at = now()
 
 -- name: find
--- The job that worked through the same bytes in the same way within the time given.
+-- The job with the same file and configuration within the time given.
 SELECT j.id, j.user_id, j.config, j.started_at, j.header, j.ingest_cursor, j.context, j.total,
        coalesce((SELECT avg_bytes FROM job_stages WHERE job_id = j.id AND position = 0), 0) AS row_bytes
 FROM result_cache c JOIN jobs j ON j.id = c.job_id AND j.org_id = c.org_id
@@ -60,7 +60,7 @@ GROUP BY 1, 2
 SELECT coalesce(avg_bytes, 0) FROM job_stages WHERE job_id = $1 AND position = 0
 
 -- name: copy_keys
--- … and what the rows are called.
+-- … and the keys of the rows.
 INSERT INTO job_keys (job_id, row_no, key, org_id, filled)
 SELECT $1, k.row_no, k.key, k.org_id, k.filled
 FROM job_keys k WHERE k.job_id = rows_of($2) AND k.row_no > $3 AND k.row_no <= $4
@@ -94,12 +94,12 @@ SELECT s.summary FROM jobs j JOIN jobs s ON s.id = j.cached_from
 WHERE j.id = $1 AND j.ingest_cursor @> $2::jsonb AND j.generation = 1
   AND s.generation = 1 AND s.state = 'done'
 
--- name: say_cached
+-- name: mark_cached
 -- Record the job whose results were reused.
 UPDATE jobs SET cached_from = $2 WHERE id = $1
 
 -- name: drop_old
--- What is too old to be used again.
+-- Delete entries that are too old to be used.
 DELETE FROM result_cache WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM result_cache WHERE made_at < now() - $1 * interval '1 hour'
     ORDER BY made_at LIMIT $2))

@@ -123,7 +123,7 @@ WITH move AS (
     FROM job_stages st WHERE st.job_id = ANY ($1::uuid[]) GROUP BY st.job_id
 ), next AS (
     SELECT m.*, w.ready_at, j.stage,
-        -- What is still to be reopened is not behind it.
+        -- Items that are still to be reopened do not count as done.
         CASE WHEN j.reopening IS NOT NULL THEN j.percent ELSE least(99.9, greatest(j.percent, 100 * (
             (j.done + m.done + j.error + m.error + j.not_found + m.not_found + j.skipped + m.skipped
              + coalesce(w.passed, 0))
@@ -179,10 +179,10 @@ FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::integer[]) AS e (job_id, o
 ON CONFLICT (job_id, code) DO UPDATE SET count = job_errors.count + excluded.count
 
 -- name: add_events
--- Events in the transaction of what they tell of, numbered under the job's lock. Their place in the
--- stream over all jobs is no earlier than that of the event before, whose transaction may have begun
--- later than this one: a job is told in order there too. It has been committed, so no reader that
--- waits for this one can be past it.
+-- Events, in the transaction of the change that they describe, numbered under the job's lock. Their
+-- place in the stream over all jobs is not before that of the job's previous event, whose transaction
+-- may have begun later than this one, so that both orders agree. That transaction is committed, so
+-- no reader that waits for this one can be past it.
 INSERT INTO events (xid, org_id, job_id, seq, event, worker, data)
 SELECT greatest(pg_current_xact_id(), (SELECT p.xid FROM events p
                                        WHERE p.job_id = e.job_id AND p.seq < e.seq
@@ -209,7 +209,7 @@ UPDATE job_stages SET ready_at = now(), pending = 0, open = 0
 WHERE job_id = ANY ($1::uuid[]) AND kind = 'finish'
 
 -- name: ready_jobs
--- … and the job is claimable for it at once, paused or not: nothing is left to pause.
+-- … and the job can be claimed for it at once, even if it is paused.
 WITH was AS (SELECT id, paused FROM jobs WHERE id = ANY ($1::uuid[]))
 UPDATE jobs j SET ready_at = now(), paused = false, seq = j.seq + was.paused::integer
 FROM was WHERE j.id = was.id

@@ -35,13 +35,13 @@ WHERE i.job_id = $1 AND i.row_no = r.row_no AND i.slice_id = $2
 RETURNING i.row_no, i.status
 
 -- name: crash_stage
--- The worker died over an ingest or a finish.
+-- Count the crash of a worker during an ingest or a finish.
 UPDATE job_stages SET crashes = crashes + 1 WHERE job_id = $1 AND position = $2 RETURNING crashes
 
 -- name: end_frozen
--- Clients of ours that froze between the messages of one statement, perhaps with the claim lock in
--- their hands. The server calls that active, so its limits on idle transactions and on statements do
--- not reach them.
+-- End our clients that froze between the messages of one statement, perhaps while they hold the claim
+-- lock. The server considers them active, so its timeouts of idle transactions and statements do not
+-- apply.
 SELECT pid, application_name, pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE datname = current_database() AND application_name LIKE 'penstock %' AND pid <> pg_backend_pid()
   AND pg_has_role(usesysid, 'USAGE') AND state = 'active' AND wait_event = 'ClientRead'
@@ -55,11 +55,11 @@ WHERE stopped_at IS NULL AND heartbeat_at < now() - $1 * interval '1 millisecond
 RETURNING id, host, pid
 
 -- name: forget_workers
--- Workers gone for a day.
+-- Delete workers that ended a day ago.
 DELETE FROM workers WHERE stopped_at < now() - interval '1 day'
 
 -- name: forget_keys
--- Idempotency keys are kept for two days; some at a time.
+-- Delete idempotency keys after two days, a chunk at a time.
 DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM idempotency_keys
     WHERE created_at < now() - interval '2 days' ORDER BY created_at LIMIT 5000))

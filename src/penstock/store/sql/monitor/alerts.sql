@@ -4,18 +4,18 @@ SELECT id, key, event, severity, message, value, threshold, opened_at FROM alert
 WHERE resolved_at IS NULL ORDER BY opened_at
 
 -- name: add_alert
--- A check fails that did not before.
+-- Open an alert for a check that fails now.
 INSERT INTO alerts (id, key, event, severity, message, value, threshold)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (key) WHERE resolved_at IS NULL DO NOTHING
 RETURNING opened_at
 
 -- name: update_alert
--- It still fails, with another value.
+-- Update an open alert with the newest value.
 UPDATE alerts SET message = $2, value = $3, threshold = $4, updated_at = now() WHERE id = $1
 
 -- name: resolve_alert
--- The check passes again.
+-- Resolve an alert whose check passes again.
 UPDATE alerts SET resolved_at = now(), updated_at = now() WHERE id = $1 AND resolved_at IS NULL
 RETURNING opened_at, resolved_at
 

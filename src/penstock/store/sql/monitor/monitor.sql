@@ -5,19 +5,19 @@ SELECT status, since, rolled_up_to,
 FROM monitor_state FOR NO KEY UPDATE
 
 -- name: save_state
--- What was found now; `since` moves with the status.
+-- Store the status; `since` changes with it.
 UPDATE monitor_state SET since = CASE WHEN status = $1 THEN since ELSE now() END, status = $1,
     checked_at = now()
 RETURNING since
 
 -- name: add_check
--- What was measured now.
+-- Store a check.
 INSERT INTO health_checks (status, depth, waiting, active, oldest_ms, workers, checks, figures)
 VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, $8::jsonb)
 ON CONFLICT (at) DO NOTHING
 
 -- name: newest_check
--- What was measured last, and since when the status is what it is.
+-- The newest check, and since when the installation has its status.
 SELECT c.at, c.status, c.checks, c.figures, s.since,
        extract(epoch FROM now() - c.at) * 1000 AS age_ms
 FROM health_checks c CROSS JOIN monitor_state s
@@ -206,9 +206,9 @@ DELETE FROM job_metrics WHERE id = ANY (ARRAY(
 DELETE FROM job_rollups WHERE span = $1 AND at < now() - $2 * interval '1 day'
 
 -- name: drop_old_checks
--- What was measured a month ago.
+-- Delete checks after a month.
 DELETE FROM health_checks WHERE at < now() - interval '32 days'
 
 -- name: leases_taken_back
--- Since the installation began.
+-- How many leases were taken back since the installation began.
 SELECT leases_taken_back FROM intake

@@ -17,7 +17,7 @@ WHERE t.deleted_at IS NULL AND ($1::uuid IS NULL OR t.id = $1)
 ORDER BY t.id LIMIT $2
 
 -- name: change_target
--- What is given changes; a silence of 0 minutes ends it.
+-- Change the given settings; 0 minutes end a silence.
 UPDATE notification_targets SET name = coalesce($2, name), enabled = coalesce($3, enabled),
     severities = coalesce($4, severities), events = coalesce($5, events),
     silenced_until = CASE WHEN $6::double precision IS NULL THEN silenced_until
@@ -26,7 +26,7 @@ WHERE id = $1 AND deleted_at IS NULL
 RETURNING id
 
 -- name: delete_target
--- It gets nothing more, and its address is deleted.
+-- Delete a target and its address.
 UPDATE notification_targets SET deleted_at = now(), enabled = false, address = ''
 WHERE id = $1 AND deleted_at IS NULL
 RETURNING id
@@ -54,7 +54,7 @@ FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::uuid[], $5::uuid[], $6::
     AS n (id, org_id, user_id, target_id, alert_id, event_id, event, phase, message, silenced)
 ON CONFLICT DO NOTHING
 
--- name: told_of_alert
+-- name: targets_of_alert
 -- Targets that got the notice of an open alert.
 SELECT target_id AS id, org_id, user_id FROM notifications
 WHERE alert_id = $1 AND phase = 'opened' AND state <> 'dropped' AND target_id IS NOT NULL
@@ -75,20 +75,20 @@ WHERE target_id = ANY ($1::uuid[]) AND picked_at > now() - interval '1 hour'
 GROUP BY target_id
 
 -- name: pick
--- They are items now; the key of an item is the id of its first notice.
+-- Record the items of messages; the key of an item is the id of its first notice.
 UPDATE notifications n SET state = 'pending', stream_job = $1, row_no = i.row_no, picked_at = now()
 FROM unnest($2::uuid[], $3::uuid[]) AS p (id, first)
 JOIN job_items i ON i.job_id = $1 AND i.key = p.first::text
 WHERE n.id = p.id
 
 -- name: note_try
--- What came of a try.
+-- Record the result of an attempt.
 UPDATE notifications SET state = $2, tries = tries + 1, error = $3::jsonb,
     settled_at = CASE WHEN $2 = 'pending' THEN NULL ELSE now() END
 WHERE id = ANY ($1::uuid[])
 
 -- name: note_silent_ends
--- Messages whose item ended without a word: its worker crashed, or its job was ended.
+-- Record messages whose item ended without a logged result: its worker crashed, or its job was ended.
 UPDATE notifications n SET state = 'failed', settled_at = now(), error = i.error
 FROM (SELECT id, stream_job, row_no FROM notifications WHERE state = 'pending'
       ORDER BY stream_job, row_no LIMIT $1) AS p
@@ -104,13 +104,13 @@ FROM notifications n LEFT JOIN notification_targets t ON t.id = n.target_id
 WHERE ($1::uuid IS NULL OR n.id < $1) AND ($3::uuid IS NULL OR n.target_id = $3)
 ORDER BY n.id DESC LIMIT $2
 
--- name: any_listener
+-- name: has_event_targets
 -- Whether anything is sent about single events at all.
 SELECT EXISTS (SELECT 1 FROM notification_targets WHERE enabled AND deleted_at IS NULL AND events <> '{}')
     OR EXISTS (SELECT 1 FROM job_mail_settings WHERE jobs <> 'none')
     OR EXISTS (SELECT 1 FROM job_watchers)
 
--- name: to_tell
+-- name: events_to_notify
 -- Events of a range, each with every target that names it, and users who asked for e-mail.
 WITH page AS MATERIALIZED (
     SELECT xid, id, org_id, job_id, event, worker, data, created_at FROM events
@@ -156,7 +156,7 @@ INSERT INTO job_watchers (job_id, user_id, org_id) SELECT id, $2, $3 FROM jobs W
 ON CONFLICT DO NOTHING
 
 -- name: unwatch_job
--- … or no longer does.
+-- The user wants no e-mail when the job ends.
 DELETE FROM job_watchers WHERE job_id = $1 AND user_id = $2
 
 -- name: set_job_mails

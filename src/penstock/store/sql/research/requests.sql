@@ -22,7 +22,7 @@ SELECT job_id FROM research_requests WHERE org_id = $1 AND request_id = $2
 ORDER BY created_at, job_id LIMIT 100
 
 -- name: add_usage_rows
--- Counters that are not there yet.
+-- Create missing counters.
 INSERT INTO research_usage (org_id, user_id, period)
 SELECT $1, u, p FROM unnest($2::bigint[], $3::text[]) AS wanted (u, p) ON CONFLICT DO NOTHING
 
@@ -33,7 +33,7 @@ WHERE org_id = $1 AND (user_id, period) IN (SELECT u, p FROM unnest($2::bigint[]
 ORDER BY user_id, period FOR NO KEY UPDATE
 
 -- name: count_request
--- One more request in all of these counters.
+-- Add one request to all of these counters.
 UPDATE research_usage SET requests = requests + 1
 WHERE org_id = $1 AND (user_id, period) IN (SELECT u, p FROM unnest($2::bigint[], $3::text[]) AS w (u, p))
 
@@ -89,7 +89,7 @@ RETURNING next_at - $2 * interval '1 second' AS begin_at, clock_timestamp() AS n
 INSERT INTO org_secrets (org_id, secret) VALUES ($1, $2) ON CONFLICT DO NOTHING
 
 -- name: replace_org_secret
--- Another secret.
+-- Replace the secret of an org.
 INSERT INTO org_secrets (org_id, secret) VALUES ($1, $2)
 ON CONFLICT (org_id) DO UPDATE SET secret = excluded.secret
 

@@ -43,7 +43,7 @@ WHERE id = $1
 DELETE FROM schedules WHERE id = $1 RETURNING id
 
 -- name: pause_schedule
--- Nothing is due until it is resumed.
+-- Pause a schedule: nothing is due until it is resumed.
 UPDATE schedules SET state = 'paused', pause_reason = $2, next_at = NULL, updated_at = now()
 WHERE id = $1 AND state = 'active' RETURNING id
 

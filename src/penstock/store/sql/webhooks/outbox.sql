@@ -1,11 +1,11 @@
--- name: anyone_told
+-- name: has_endpoints
 -- Whether any endpoint is enabled.
 SELECT EXISTS (SELECT 1 FROM webhook_endpoints WHERE enabled)
 
--- name: to_tell
--- Events up to there, each with every endpoint that wants it and whose maker may see its job.
--- Events of deliveries themselves are not delivered. Older than the endpoint is what is so by its transaction and by
--- its time: after a restore into another server transactions are numbered again.
+-- name: events_to_deliver
+-- Events of a range, each with every endpoint that subscribes to it and whose creator may see its job.
+-- Events of deliveries themselves are not delivered. An event is older than the endpoint if both its
+-- transaction and its time are: a restore into another server numbers transactions again.
 WITH page AS MATERIALIZED (
     SELECT xid, id, org_id, job_id, seq, event, worker, data, created_at FROM events
     WHERE (xid, id) > ($1::text::xid8, $2) AND (xid, id) <= ($3::text::xid8, $4)
@@ -39,7 +39,7 @@ WHERE j.pipeline <> ALL ($7::text[]) AND (e.sees_all OR j.user_id = e.user_id)
                   WHERE d.endpoint_id = e.endpoint_id AND d.event_id = e.id)
 ORDER BY e.xid, e.id, e.endpoint_id
 
--- name: waiting
+-- name: waiting_tests
 -- Requested test deliveries.
 SELECT id, org_id, user_id, endpoint_id, event, created_at FROM webhook_deliveries
 WHERE state = 'waiting' ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
@@ -58,11 +58,11 @@ JOIN jobs j ON j.id = s.job_id
 ORDER BY j.id FOR NO KEY UPDATE OF j
 
 -- name: close_stream
--- It takes no more.
+-- Close a standing job to new deliveries.
 UPDATE webhook_streams SET closed_at = now() WHERE job_id = $1
 
 -- name: add_stream
--- A new job takes the user's deliveries.
+-- Record the standing job of a user's deliveries.
 INSERT INTO webhook_streams (job_id, org_id, user_id, pipeline) VALUES ($1, $2, $3, $4)
 
 -- name: org_of_stream
@@ -79,14 +79,14 @@ FROM unnest($4::uuid[], $5::uuid[], $6::bigint[], $7::text[], $8::uuid[])
 JOIN job_items i ON i.job_id = $1 AND i.key = d.id::text
 ON CONFLICT (id) DO UPDATE SET stream_job = $1, row_no = excluded.row_no, state = 'pending'
 
--- name: rested_streams
--- Jobs that take no more and have delivered all they have.
+-- name: idle_streams
+-- Closed standing jobs that have sent all their deliveries.
 SELECT j.id FROM webhook_streams s JOIN jobs j ON j.id = s.job_id
 WHERE s.closed_at IS NOT NULL AND j.state IN ('queued', 'running') AND NOT j.paused
   AND j.pending + j.processing = 0
 ORDER BY j.id LIMIT $1 FOR NO KEY UPDATE OF j
 
--- name: unnoted
+-- name: unlogged_ends
 -- Deliveries whose item ended without a logged result: its worker crashed, or its job was ended.
 SELECT d.id, d.stream_job, d.row_no, d.endpoint_id, d.event, w.url, i.error, i.attempts
 FROM webhook_deliveries d

@@ -4,13 +4,13 @@ INSERT INTO webhook_endpoints (id, org_id, user_id, url, description, events, en
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 
 -- name: count_endpoints
--- How many an org has, counting no further than a bound.
+-- How many endpoints an org has, up to a limit.
 SELECT count(*) FROM (
     SELECT 1 FROM webhook_endpoints
     WHERE org_id = $1 AND deleted_at IS NULL AND NOT for_requests LIMIT $2) AS few
 
 -- name: list_endpoints
--- An org's endpoints, or all orgs' for who may see them, oldest first.
+-- Endpoints of one org, or of all orgs that the caller may see, oldest first.
 SELECT w.id, w.org_id, w.user_id, w.url, w.description, w.events, w.enabled, w.disabled_reason,
        CASE WHEN w.old_until > now() THEN w.old_until END AS old_until, w.created_at, w.updated_at,
        o.name AS org
@@ -28,7 +28,7 @@ FROM webhook_endpoints w JOIN orgs o ON o.id = w.org_id
 WHERE w.id = $1 AND w.deleted_at IS NULL
 
 -- name: change_endpoint
--- What is given changes; enabling it forgets why it was disabled.
+-- Change the given settings; enabling an endpoint clears the reason why it was disabled.
 UPDATE webhook_endpoints SET
     url = coalesce($2, url), description = coalesce($3, description),
     events = coalesce($4, events), enabled = coalesce($5, enabled),
@@ -36,20 +36,20 @@ UPDATE webhook_endpoints SET
 WHERE id = $1 AND deleted_at IS NULL RETURNING id
 
 -- name: rotate_secret
--- A new secret; the one before it signs too for so many seconds.
+-- Set a new secret; the previous one signs, too, for so many seconds.
 UPDATE webhook_endpoints SET secret = $2, updated_at = now(),
     old_secret = CASE WHEN $3 > 0 THEN secret END,
     old_until = CASE WHEN $3 > 0 THEN now() + $3 * interval '1 second' END
 WHERE id = $1 AND deleted_at IS NULL RETURNING old_until
 
 -- name: delete_endpoint
--- Nothing goes there any more, and its secrets are gone; its log stays for as long as logs do.
+-- Delete an endpoint and its secrets; its log stays until its retention ends.
 UPDATE webhook_endpoints SET deleted_at = now(), enabled = false, secret = '', old_secret = NULL,
     old_until = NULL, updated_at = now()
 WHERE id = $1 AND deleted_at IS NULL RETURNING id
 
 -- name: receivers
--- Where deliveries go and what signs them, as it is set now.
+-- The current URLs and secrets of endpoints.
 SELECT id, org_id, url, enabled, disabled_reason, secret, deleted_at IS NOT NULL AS deleted,
        CASE WHEN old_until > now() THEN old_secret END AS old_secret
 FROM webhook_endpoints WHERE id = ANY ($1::uuid[])
@@ -97,11 +97,11 @@ WHERE d.id = $1
 SELECT id FROM webhook_deliveries WHERE stream_job = $1 AND row_no = $2
 
 -- name: reopen_delivery
--- It is on its way again.
+-- Set a delivery to pending again.
 UPDATE webhook_deliveries SET state = 'pending', settled_at = NULL WHERE id = $1
 
 -- name: note_tries
--- What came of tries; the log of each delivery keeps the latest.
+-- Record attempts; the log of each delivery keeps the latest.
 UPDATE webhook_deliveries d SET
     state = t.state, status = coalesce(t.status, d.status),
     settled_at = CASE WHEN t.state = 'pending' THEN NULL ELSE now() END,
@@ -117,7 +117,7 @@ WHERE d.id = t.id
 RETURNING d.id, d.created_at
 
 -- name: disable_endpoints
--- The receiver says that it is gone for good; unless it was given another URL meanwhile.
+-- Disable endpoints whose receiver answered 410, unless their URL was changed meanwhile.
 UPDATE webhook_endpoints w SET enabled = false, disabled_reason = $3, updated_at = now()
 FROM unnest($1::uuid[], $2::text[]) AS g (id, url)
 WHERE w.id = g.id AND w.url = g.url AND w.enabled

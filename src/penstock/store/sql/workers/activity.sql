@@ -1,5 +1,5 @@
 -- name: live_workers
--- Workers that are there, and what they say of themselves.
+-- Live workers with their reported figures.
 SELECT id, host, pid, slots, started_at,
        round(extract(epoch FROM now() - heartbeat_at) * 1000)::integer AS silent_ms, figures
 FROM workers
@@ -7,7 +7,7 @@ WHERE stopped_at IS NULL AND heartbeat_at > now() - interval '10 seconds'
 ORDER BY id LIMIT $1
 
 -- name: live_slices
--- What is being worked on, by kind.
+-- Running slices, by kind.
 SELECT kind, count(*) AS slices, coalesce(sum(cardinality(row_nos)), 0) AS items
 FROM slices GROUP BY kind
 

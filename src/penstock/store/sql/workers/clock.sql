@@ -16,8 +16,8 @@ WITH long AS MATERIALIZED (
 UPDATE slices s SET expires_at = now() + $1 * interval '1 millisecond' FROM long WHERE s.id = long.id
 
 -- name: bring_items_forward
--- Waits go on as long as they were meant to. What was written these last seconds may have been by
--- the clock as it is now, and is left alone.
+-- Move due times back, so that waits keep their length. Rows written in the last seconds may have
+-- used the corrected clock and are not changed.
 UPDATE job_items i SET due_at = greatest(now(), i.due_at - $1 * interval '1 millisecond')
 FROM jobs j
 WHERE j.id = i.job_id AND j.state IN ('queued', 'running')
@@ -25,14 +25,14 @@ WHERE j.id = i.job_id AND j.state IN ('queued', 'running')
   AND NOT i.updated_at BETWEEN now() - interval '10 seconds' AND now()
 
 -- name: live_jobs
--- Jobs that may wait for a time that is too far ahead, locked in order. One that is to begin at a
--- certain time of day still is.
+-- Jobs that may wait for a time that is too far ahead, locked in order. A job that
+-- begins at a given time keeps it.
 SELECT id FROM jobs
 WHERE state IN ('queued', 'running', 'cancelling') AND ready_at > now() AND ready_at < 'infinity'
   AND (due_at IS NULL OR due_at <= now() OR started_at IS NOT NULL)
 ORDER BY id FOR NO KEY UPDATE
 
--- name: look_now
--- Their stages are looked at now; a claim that finds nothing lets them rest until the right time.
+-- name: make_ready
+-- Make their stages ready now; a claim that finds nothing sets the right time.
 UPDATE job_stages SET ready_at = now()
 WHERE job_id = ANY ($1::uuid[]) AND ready_at > now() AND ready_at < 'infinity'

@@ -10,11 +10,11 @@ GROUP BY lane, p.paused_at, p.reason, u.email
 ORDER BY lane
 
 -- name: pause_lane
--- Nothing of the lane is claimed from now on; what runs goes on.
+-- Pause a lane: nothing of it is claimed, running slices continue.
 INSERT INTO paused_lanes (lane, user_id, reason) VALUES ($1, $2, $3)
 ON CONFLICT (lane) DO NOTHING
 RETURNING lane
 
 -- name: resume_lane
--- The lane goes on.
+-- Resume a lane.
 DELETE FROM paused_lanes WHERE lane = $1 RETURNING lane

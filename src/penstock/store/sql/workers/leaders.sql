@@ -7,8 +7,8 @@ SELECT EXISTS (
 )
 
 -- name: end_stale_leader
--- Cut off the session that holds the lock and has long said nothing: a stopped process, or one on the
--- other side of a cut network. One that has only just taken the lock may not have its row yet.
+-- End the session of a leader without a recent heartbeat: its process is stopped, or its network is cut.
+-- A leader that has just taken the lock may not have its row yet.
 SELECT l.pid, r.worker, pg_terminate_backend(l.pid)
 FROM pg_locks l
 JOIN pg_stat_activity a ON a.pid = l.pid

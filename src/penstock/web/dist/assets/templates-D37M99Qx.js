@@ -1,0 +1,1 @@
+import{c as e,u as t}from"./cn-C3gywg-s.js";import{F as n}from"./index-BLhyu9Zw.js";function r(){return n({queryKey:[`export-templates`],queryFn:({signal:n})=>t(e.GET(`/api/export-templates`,{signal:n})),staleTime:3e4})}function i(e,t,n){let r=t+n,i=[...e];if(r<0||r>=e.length)return i;let[a]=i.splice(t,1);return i.splice(r,0,a),i}export{r as n,i as t};
