@@ -132,7 +132,10 @@ _SHOP = {
 _SOURCE = {
     "name": "source-{n}", "url": "http://127.0.0.1:9/search", "mapping": {"title": "name"},
 }  # fmt: skip
-_WATCHER = {"name": "incoming", "kind": "folder", "address": "incoming", "pattern": "*.csv"}
+# Without a test: there is no such folder.
+_WATCHER = {
+    "name": "incoming", "kind": "folder", "address": "incoming", "pattern": "*.csv", "test": False,
+}  # fmt: skip
 _RUN = {"companies": [{"company": "acme", "urls": ["http://127.0.0.1:9/p"]}]}
 _SCHEDULE = {
     "name": "schedule-{n}", "cron": "0 6 * * *",
@@ -215,7 +218,7 @@ SENT: dict[str, dict[str, Any]] = {
     "PUT /api/schedules/{schedule_id}": {"json": _SCHEDULE},
     "POST /api/watchers": {"json": _WATCHER},
     "PATCH /api/watchers/{watcher_id}": {"json": {"enabled": False}},
-    "POST /api/watchers/{watcher_id}/rotate": {"json": {"credentials": {}}},
+    "POST /api/watchers/{watcher_id}/rotate": {"json": {"credentials": {}, "test": False}},
     "POST /api/ingestion/scan": {"json": {}},
     "POST /api/session": {"json": {"email": "nobody@acme", "password": "x"}},
 }

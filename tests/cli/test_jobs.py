@@ -114,7 +114,7 @@ async def test_a_priority_is_changed(cli: Cli, engine: Runtime) -> None:
     said = cli("jobs", "priority", str(job), "urgent", code=2).stderr
     assert said == "penstock: 'urgent' is no priority: use 0 to 100, or high, medium, low.\n"
     cli("jobs", "cancel", str(job))
-    assert "has no effect any more" in cli("jobs", "priority", str(job), "1", code=1).stderr
+    assert "no longer has an effect" in cli("jobs", "priority", str(job), "1", code=1).stderr
 
 
 async def test_failed_items_run_again(cli: Cli, engine: Runtime) -> None:

@@ -36,7 +36,7 @@ _SIDES: tuple[Mapping[str, str], ...] = tuple(
 )
 _BELOW_GROUP = 0.85
 _SIDE = 0.93
-_SIDE_CELL = re.compile(r"\s*[0-9]{1,6}(?:[.,][0-9]{1,4})?\s*(?:mm|cm|dm|m|in|\"|″)?\s*")
+_SIDE_CELL = re.compile(r"[0-9]{1,6}(?:[.,][0-9]{1,4})?(?:\s*(?:mm|cm|dm|m|in|\"|″))?")
 _DIMENSIONS = "specifications.dimensions"
 
 
@@ -119,7 +119,7 @@ def _add_sides(
     for index, name in enumerate(header):
         found = _side_name(below[index], name)
         cells = filled(samples[index]) if index < len(samples) else ()
-        if found is not None and all(map(_SIDE_CELL.fullmatch, cells)):
+        if found is not None and all(_SIDE_CELL.fullmatch(cell.strip()) for cell in cells):
             letters[index] = found
     places = {index: place for place, index in enumerate(letters)}
     for _, run in groupby(letters, key=lambda index: index - places[index]):
