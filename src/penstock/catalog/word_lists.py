@@ -7,7 +7,10 @@ from functools import cache
 
 from penstock.model.text.word_lists import by_word, entries, load_from, parse, phrases, words
 
-__all__ = ["by_word", "entries", "load", "parse", "phrases", "words"]
+__all__ = ["MOST_CACHED_NAMES", "by_word", "entries", "load", "parse", "phrases", "words"]
+
+# Names of columns come from files, so what is cached of them must be bounded.
+MOST_CACHED_NAMES = 8192
 
 
 @cache

@@ -7,13 +7,13 @@ language. `Custom SKU` has one word that tells the field.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from penstock.catalog.fields import BY_TARGET
 from penstock.catalog.mapping.header_words import JOINING, MEANT, without_brackets
 from penstock.catalog.mapping.synonyms import Candidate, header_key, known_names, read_hints
-from penstock.catalog.word_lists import load, phrases, words
+from penstock.catalog.word_lists import MOST_CACHED_NAMES, load, phrases, words
 
 _LISTS = load("header_words")
 # Confidence factors.
@@ -68,7 +68,7 @@ def fields_meant(header: str) -> list[Candidate]:
     ]
 
 
-@cache
+@lru_cache(maxsize=MOST_CACHED_NAMES)
 def names_supplier_number(header: str) -> bool:
     """Whether a header names the number by which the supplier knows the product: `Lev. varenr.`,
     `Réf. fournisseur`, `Kod u dostawcy`. `Vendor Part Number` is that of the maker."""
@@ -125,7 +125,7 @@ def _meaning_index() -> dict[frozenset[str], dict[str, float]]:
     }
 
 
-@cache
+@lru_cache(maxsize=MOST_CACHED_NAMES)
 def meaning(key: str) -> frozenset[str]:
     """What the words of a key mean, in any order, compounds split and neutral words left out:
     `kod producenta`, `code fabricant` and `herstellercode` are equal. Empty where the order

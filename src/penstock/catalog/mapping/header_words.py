@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import lru_cache
 
-from penstock.catalog.word_lists import by_word, load, words
+from penstock.catalog.word_lists import MOST_CACHED_NAMES, by_word, load, words
 
 _LISTS = load("header_words")
 MEANT = by_word(_LISTS["same meaning"])
@@ -40,7 +40,7 @@ _LEADING_LANGUAGE = re.compile(
 _BRACKETED = re.compile(r"[(\[{][^()\[\]{}]{0,60}[)\]}]")
 
 
-@cache
+@lru_cache(maxsize=MOST_CACHED_NAMES)
 def canonical(key: str) -> str:
     """A key with abbreviations expanded, without joining words and spaces; empty if too little
     is left to be certain."""

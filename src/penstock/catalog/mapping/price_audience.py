@@ -8,14 +8,14 @@ price for consumers the recommended one. The user is told.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Literal
 
 from penstock.catalog.mapping import column_content
 from penstock.catalog.mapping.column_options import ColumnOptions, How
 from penstock.catalog.mapping.header_meaning import meaning
 from penstock.catalog.mapping.synonyms import header_key, read_hints
-from penstock.catalog.word_lists import load, phrases
+from penstock.catalog.word_lists import MOST_CACHED_NAMES, load, phrases
 
 Audience = Literal["resellers", "consumers"]
 
@@ -45,7 +45,7 @@ _MEANINGS: dict[Audience, frozenset[str]] = {
 }
 
 
-@cache
+@lru_cache(maxsize=MOST_CACHED_NAMES)
 def audience(header: str) -> Audience | None:
     """For whom the price of the column is; None if the header does not say, or says both."""
     key = header_key(header)
